@@ -16,9 +16,8 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// BenchmarkConnect connects a fleet to the fake server in memory, reports the
-// bytes a board costs (both ends), and sends each board a command. DOORLAB_BOARDS
-// names another size than 1000.
+// BenchmarkConnect connects a fleet to the fake server in memory, reports the memory per board (both ends together),
+// and sends each board one command. DOORLAB_BOARDS sets the number of boards (default 1000).
 func BenchmarkConnect(b *testing.B) {
 	n, _ := strconv.Atoi(os.Getenv("DOORLAB_BOARDS"))
 	if n == 0 {
@@ -53,7 +52,7 @@ func BenchmarkConnect(b *testing.B) {
 	}
 }
 
-// acted is how many lines of ground truth there are.
+// acted is the number of ground-truth lines.
 func (f *Fleet) acted() (n int) {
 	for _, b := range f.boards {
 		b.mu.Lock()

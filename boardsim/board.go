@@ -45,13 +45,13 @@ type board struct {
 	upload    firmware.Upload // the one that the resend timer is for
 	late      clock.Timer
 	digest    int64 // domain ms of the last one
-	dirty     bool  // flash lags behind
-	had       int64 // wall ns at which the command came that is being carried out, 0 = none
+	dirty     bool  // flash is behind the state
+	had       int64 // wall ns at which the command being executed arrived, 0 = none
 	outbox    []message
 	sending   bool
 	behind    *pending // a report that a fault holds back for the next one
 	entries   []entry  // the last of the journal
-	jat       []int64  // where in the file each entry is
+	jat       []int64  // offset in the file of each entry
 	jseq      int64
 }
 
@@ -184,7 +184,7 @@ func (b *board) presented(e *firmware.Effect, wall int64, led []entry) {
 
 // send puts a message into the outbox, if there is a connection. Called with mu held.
 func (b *board) send(channel string, payload any) {
-	raw, err := json.Marshal(payload)
+	raw, err := wire.Marshal(payload)
 	if err != nil {
 		b.f.cfg.Log.Error("encode", "channel", channel, "err", err)
 		return

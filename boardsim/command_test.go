@@ -23,7 +23,7 @@ func TestCommand(t *testing.T) {
 		r.want("actuations", len(r.seen(history.Actuation)), 1)
 
 		again := func(c *wire.Command) { c.ID = id }
-		r.server.command(one, "dor_one1", wire.CmdOpen, again) // a repeat is answered from memory [CMD-5]
+		r.server.command(one, "dor_one1", wire.CmdOpen, again) // a repeat gets the remembered report [CMD-5]
 		r.sleep(time.Second)
 		r.want("reports of a repeat", r.server.reports(one), []string{id + " ok", id + " ok"})
 		r.want("ground truth of a repeat", r.acts(), []string{"one1 pulse cmd_1"})
@@ -33,7 +33,7 @@ func TestCommand(t *testing.T) {
 		r.sleep(time.Second)
 		r.want("late", r.server.reports(one)[2:], []string{"cmd_3 refused expired"})
 		r.want("ground truth", r.acts()[1:], []string{"one2 refuse cmd_3"})
-		r.server.command(one, "dor_one2", wire.CmdHold, func(c *wire.Command) { c.Epoch-- }) // of an earlier connection
+		r.server.command(one, "dor_one2", wire.CmdHold, func(c *wire.Command) { c.Epoch-- }) // epoch of an earlier connection
 		r.sleep(time.Second)
 		r.server.command(one, "dor_nowhere", wire.CmdOpen)
 		r.sleep(time.Second)
@@ -41,7 +41,7 @@ func TestCommand(t *testing.T) {
 	})
 }
 
-// stalling is a clock whose next reading may take long: what happens meanwhile is done then.
+// stalling is a clock on which a single reading may take long; stall runs during that reading.
 type stalling struct {
 	clock.Clock
 	meanwhile atomic.Pointer[func()]
@@ -54,13 +54,13 @@ func (s *stalling) Now() time.Time {
 	return s.Clock.Now()
 }
 
-// TestStallBeforeTheRelayMoves: a command that is in time when the board looks and late when
-// it would act is refused. [CMD-4]
+// TestStallBeforeTheRelayMoves: the machine stalls between the board's first look at the command and the relay. The
+// command is late by then, so the board refuses it. [CMD-4]
 func TestStallBeforeTheRelayMoves(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		b := r.fleet.byID[one]
 		b.mu.Lock()
-		stall := func() { b.ses.base += 6000 } // session time goes on
+		stall := func() { b.ses.base += 6000 } // session time runs on
 		r.still.meanwhile.Store(&stall)
 		b.run(b.ses, firmware.Event{Kind: firmware.Command, Command: wire.Command{ID: "cmd_1", Epoch: b.s.Epoch, DoorID: "dor_one1", Channel: 1,
 			Command: wire.CmdOpen, NotAfterMs: b.ses.sessionMs() + 5000}}, b.f.faults.Command(one, "dor_one1", wire.CmdOpen), 0)
@@ -84,7 +84,7 @@ func TestVirtualBoardsAnswerWithin80ms(t *testing.T) {
 	})
 }
 
-// What each command fault makes of two opens, the second one 300 ms later.
+// What each command fault does to two opens that are 300 ms apart.
 func TestCommandFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestCommandFaults(t *testing.T) {
 		{"late", `,"params":{"p50Ms":1000},"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_2 ok", "cmd_1 ok"}},
 		{"duplicate", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_1 ok", "cmd_2 ok"}},
 		{"reorder", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_2 ok", "cmd_1 ok"}},
-		{"reorder", `,"nth":2`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_2 ok"}}, // nobody overtakes it
+		{"reorder", `,"nth":2`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_2 ok"}}, // the second command can't overtake
 		{"garbage", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"garbage", "cmd_2 ok"}},
 		{"wrong-id", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_wrong ok", "cmd_2 ok"}},
 		{"stale", `,"nth":1`, []string{"one1 pulse cmd_1", "one1 pulse cmd_2"}, []string{"cmd_1 ok", "cmd_2 ok"}},
@@ -124,8 +124,8 @@ func TestCommandFaults(t *testing.T) {
 				r.want("reports", got, c.reports)
 				r.quiet()
 				r.do("POST", "/faults/reset", "")
-				r.sleep(housekeeping)    // acknowledgements are in flash by now
-				r.arm("reboot", one, "") // what was held back or distorted does not come up later
+				r.sleep(housekeeping)    // by then the acknowledgements are in flash
+				r.arm("reboot", one, "") // a held or corrupted command must not reappear after a reboot
 				r.sleep(time.Second)
 				r.want("reports after a reboot", len(r.server.reports(one)), len(c.reports))
 			})

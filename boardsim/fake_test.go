@@ -16,24 +16,24 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// fake is the server's end: MQTT 3.1.1 by hand, hello and acknowledgements as
-// the gateway gives them, messages counted in the flight at both ends.
+// fake is the server's end: MQTT 3.1.1 written by hand. It answers hellos and acknowledges like the gateway, and both
+// ends count their messages in the flight.
 type fake struct {
 	lis    *pipe.Listener
 	flight *clock.Flight
 	clk    clock.Clock
 	start  time.Duration
-	alive  time.Duration // 0 = a connection is never too quiet
+	alive  time.Duration // keep-alive timeout; 0 = never
 
 	mu     sync.Mutex
 	epoch  int64
 	n      int
-	live   map[string]*peer // said hello last
+	live   map[string]*peer // latest connection that said hello
 	hellos map[string]int
 	ups    []up
-	sync   func(boardID string) *wire.Sync // sent after the hello, nil = none
-	deaf   bool                            // hellos are not answered
-	noAcks bool                            // nor anything else
+	sync   func(boardID string) *wire.Sync // sent after the hello; nil = nothing
+	deaf   bool                            // hellos get no answer
+	noAcks bool                            // no acknowledgements either
 	wg     sync.WaitGroup
 }
 
@@ -43,10 +43,10 @@ type peer struct {
 	epoch int64
 	seq   int64
 	wmu   sync.Mutex
-	mute  atomic.Bool // it says nothing more
+	mute  atomic.Bool // stops sending anything
 }
 
-// up is a message of a board.
+// up is a message from a board.
 type up struct {
 	board, channel string
 	payload        []byte
@@ -66,7 +66,7 @@ func newFake(clk clock.Clock, flight *clock.Flight) *fake {
 	return f
 }
 
-// session is the session time: a bubble's monotonic time may begin below zero.
+// session is the session time. Inside a bubble, monotonic time may start below zero.
 func (f *fake) session() int64 { return (clock.Mono() - f.start).Milliseconds() }
 
 func (f *fake) close() {
@@ -135,7 +135,7 @@ func (f *fake) ended(p *peer) {
 	}
 }
 
-// got handles an uplink as the gateway does.
+// got handles an uplink the way the gateway does.
 func (f *fake) got(p *peer, channel string, payload []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +182,7 @@ func (f *fake) ack(p *peer, a wire.Ack) {
 	f.down(p, wire.DownAck, a)
 }
 
-// down sends to a board. Called with mu held.
+// down sends to a board. The caller holds mu.
 func (f *fake) down(p *peer, channel string, v any) {
 	raw, _ := json.Marshal(v)
 	f.flight.Sent(p.id)
@@ -198,7 +198,7 @@ func (f *fake) send(boardID, channel string, v any) {
 	f.down(f.live[boardID], channel, v)
 }
 
-// command sends a door command that may start within 5 s and returns its id.
+// command sends a door command with 5 s to start, and returns its id.
 func (f *fake) command(boardID, doorID, command string, change ...func(*wire.Command)) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,7 +223,7 @@ func (f *fake) online(boardID string) bool {
 	return f.live[boardID] != nil
 }
 
-// uplinks are the messages of a board on a channel so far.
+// uplinks are the messages that a board has sent on a channel so far.
 func (f *fake) uplinks(boardID, channel string) (out [][]byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -235,7 +235,8 @@ func (f *fake) uplinks(boardID, channel string) (out [][]byte) {
 	return out
 }
 
-// recordsTold counts the records that a board has told of. A reboot before the answer tells again: one seq is one record.
+// recordsTold counts the records that a board has uploaded. A board that reboots before the answer uploads them
+// again, so each seq counts once.
 func (r *rig) recordsTold(boardID string) int {
 	r.t.Helper()
 	told := map[int64]bool{}
@@ -249,7 +250,7 @@ func (r *rig) recordsTold(boardID string) int {
 	return len(told)
 }
 
-// reports are the reports of a board that can be read, as "id result code".
+// reports are the board's readable reports, as "id result code".
 func (f *fake) reports(boardID string) (out []string) {
 	for _, raw := range f.uplinks(boardID, wire.UpRpt) {
 		var r wire.Report

@@ -15,14 +15,13 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// FuzzFlash: whatever the files hold, a fleet starts on it, works, and what it
-// writes then can be read again.
+// FuzzFlash: whatever the flash files hold, a fleet starts on them, works, and writes files that can be read again.
 func FuzzFlash(f *testing.F) {
 	const core = `{"b":"brd_one","t":1790000000000,"s":{"boot":2,"doors":[{"id":"dor_one1","channel":1}],"netloss":{"graceSec":60,"channels":{"1":"hold"},"version":1},"outage":{"contact":5},"seq":4,"content":"k2","first":3}}`
 	f.Add([]byte(`{"c":{"k":"k1","y":{"to":1,"snapshot":true}}}`+"\n"+`{"c":{"k":"k2","f":"k1","y":{"from":1,"to":2}}}`+"\n"+core+"\n"), []byte(`{"seq":1,"boardId":"brd_one","boot":7}`+"\n"))
-	f.Add([]byte(core+"\n"), []byte("\n"))                                                          // content that is missing
-	f.Add([]byte(`{"c":{"k":"k2","f":"k2","y":{}}}`+"\n"+core+"\n"), []byte("{"))                   // and one that comes of itself
-	f.Add([]byte(`{"b":"brd_one","s":{}}`+"\n"), []byte(`{"seq":-4,"boardId":"brd_one"}`+"\n\x00")) // nothing in it
+	f.Add([]byte(core+"\n"), []byte("\n"))                                                          // refers to missing content
+	f.Add([]byte(`{"c":{"k":"k2","f":"k2","y":{}}}`+"\n"+core+"\n"), []byte("{"))                   // content that refers to itself
+	f.Add([]byte(`{"b":"brd_one","s":{}}`+"\n"), []byte(`{"seq":-4,"boardId":"brd_one"}`+"\n\x00")) // empty
 	f.Add([]byte(`{"b":"brd_one","new":true,"d":[{}],"r":[{"seq":9}]}`+"\n"+core+"\n"), []byte{})
 	f.Fuzz(func(t *testing.T, flash, journal []byte) {
 		dir := t.TempDir()

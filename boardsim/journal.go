@@ -174,7 +174,7 @@ func (j *journal) Close() error {
 	return j.file.Close()
 }
 
-// write adds an entry of ground truth, see CMD-6. Called with mu held.
+// write appends a ground-truth entry, see CMD-6. Called with mu held.
 func (b *board) write(e firmware.Entry) entry {
 	l := entry{Seq: b.jseq + 1, Boot: b.s.Boot, At: b.f.nowMs(), Entry: e}
 	moved, took := clock.WallNow().UnixNano(), int64(0)
@@ -228,7 +228,7 @@ func (b *board) lines() ([]entryJSON, error) {
 	b.mu.Unlock()
 	out := make([]entryJSON, 0, len(old)+len(kept))
 	for _, at := range old {
-		if at < 0 { // it wasn't written, as the disk was full; the history has it
+		if at < 0 { // it wasn't written because the disk was full; the history has it
 			continue
 		}
 		v, err := b.f.journal.read(at)

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// advance jumps and fails when the jump gave messages up that never came.
+// advance jumps and fails if the jump gave up waiting for messages.
 func (r *rig) advance(d time.Duration) {
 	r.t.Helper()
 	v := r.clk.(*clock.Virtual)
@@ -32,7 +32,7 @@ func TestConnectedBoardsStayConnected(t *testing.T) {
 		r.want("hellos", r.server.hellos, map[string]int{one: 1, two: 1, "brd_test": 1})
 		r.want("online", r.fleet.Online(), 3)
 		r.want("digests, once a jump", len(r.server.uplinks(one, wire.UpDigest)), 5)
-		r.arm("halfopen", one, "") // the jumps were contact
+		r.arm("halfopen", one, "") // contact counts from the jumps
 		r.advance(time.Hour)
 		if age := r.board(one)["outageAgeSec"]; age != 3600.0 {
 			t.Errorf("outage age %v, want 3600", age)
@@ -40,10 +40,10 @@ func TestConnectedBoardsStayConnected(t *testing.T) {
 	})
 }
 
-// A jump in which the server has nothing to say counts as contact, too.
+// A jump during which the server has nothing to say still counts as contact.
 func TestSilentJumpIsContact(t *testing.T) {
 	bubble(t, true, func(r *rig) {
-		r.advance(30 * time.Second) // no digest is due
+		r.advance(30 * time.Second) // no digest is due yet
 		r.want("digests", len(r.server.uplinks(one, wire.UpDigest)), 0)
 		r.arm("oneway-down", one, "")
 		r.advance(time.Hour)
@@ -53,7 +53,7 @@ func TestSilentJumpIsContact(t *testing.T) {
 	})
 }
 
-// A fault's end is followed at once by a jump: it waits for the reconnect.
+// A jump right after a fault ends waits for the boards to reconnect.
 func TestJumpWaitsForReconnects(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"offline", "halfopen", "oneway-up", "oneway-down", "flap"} {
@@ -77,7 +77,7 @@ func TestJumpWaitsForReconnects(t *testing.T) {
 	}
 }
 
-// reported is what comes of an open.
+// reported opens a door and returns the board's report.
 func (r *rig) reported(board, door string) string {
 	n := len(r.server.reports(board))
 	id := r.server.command(board, door, wire.CmdOpen)
@@ -88,7 +88,7 @@ func (r *rig) reported(board, door string) string {
 	return "not " + id
 }
 
-// Faults that begin and end within a jump.
+// Faults that begin and end within one jump.
 func TestFaultsWithinAJump(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.sync = content
@@ -109,7 +109,7 @@ func TestFaultsWithinAJump(t *testing.T) {
 	})
 }
 
-// Reboots, a removed fault and an attach just before a jump, all at once.
+// Reboots, a removed fault and an attach, all just before a jump.
 func TestJumpWaitsForReboots(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.arm("reboot", one, "")
@@ -125,7 +125,7 @@ func TestJumpWaitsForReboots(t *testing.T) {
 	})
 }
 
-// A jump without answers must not hang; it counts the tries that follow a loss.
+// A jump of an hour without a server must not hang: it takes at most a minute of wall time.
 func TestJumpWithoutServer(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.mu.Lock()
@@ -145,7 +145,7 @@ func TestJumpWithoutServer(t *testing.T) {
 	})
 }
 
-// A hold of N minutes ends at its time, outage or not, and exactly so.
+// A hold of N minutes ends exactly on time, whether or not there is an outage.
 func TestHoldEndsInAJump(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		for _, b := range []string{one, two} {
@@ -162,7 +162,7 @@ func TestHoldEndsInAJump(t *testing.T) {
 	})
 }
 
-// Boards whose server is another process: what it does not answer is not waited for.
+// The server is a separate process: the jump doesn't wait for answers from it.
 func TestServerApart(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.sync = content
@@ -175,7 +175,7 @@ func TestServerApart(t *testing.T) {
 		r.quiet()
 		r.present("dor_one2")
 		r.do("POST", "/people/leaf", `{"doorId":"dor_one2","action":"force"}`)
-		r.advance(10 * time.Minute) // the hold's end is told, too
+		r.advance(10 * time.Minute) // the end of the hold is reported too
 		r.want("states", len(r.server.uplinks(one, wire.UpState)), 2)
 		remove := r.arm("offline", one, "")
 		r.present("dor_one2")
@@ -186,8 +186,8 @@ func TestServerApart(t *testing.T) {
 	})
 }
 
-// TestARefusedUploadComesAgainWhileTheClockStands: the server refuses an upload because
-// its disk takes too long. That passes, and domain time needn't.
+// TestARefusedUploadComesAgainWhileTheClockStands: the server refuses an upload because its disk is slow. The board
+// must retry in real time, because domain time may be standing still.
 func TestARefusedUploadComesAgainWhileTheClockStands(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		refuse := func(on bool) {
@@ -209,7 +209,7 @@ func TestARefusedUploadComesAgainWhileTheClockStands(t *testing.T) {
 		refuse(false)
 		r.sleep(40 * time.Second)
 		r.want("records left", r.board(one)["bufferedRecords"], 0.0)
-		r.present("dor_one1") // the next one begins like the first
+		r.present("dor_one1") // the next one starts the same way
 		r.sleep(time.Hour)
 		r.want("uploads", len(r.server.uplinks(one, wire.UpRec)), 5)
 		r.want("records", r.recordsTold(one), 2)

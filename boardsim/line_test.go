@@ -36,8 +36,8 @@ func ops(events []history.Event) (out []string) {
 	return out
 }
 
-// A line that drops everything: no end is notified, both notice by themselves, and the
-// board's outage counts from when the server was last heard.
+// A line that drops everything: nobody is notified, so both ends have to notice by themselves, and the outage counts
+// from the last word of the server.
 func TestSilentLines(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"halfopen", "oneway-up", "oneway-down"} {
@@ -50,7 +50,7 @@ func TestSilentLines(t *testing.T) {
 				r.want("the server thinks it is there", r.server.online(one), true)
 				r.want("so does the board", r.board(one)["online"], any(true))
 				acted := []string{"one1 pulse " + id}
-				if fault != "oneway-up" { // the command does not come through
+				if fault != "oneway-up" { // the command doesn't arrive
 					acted = nil
 				}
 				r.want("ground truth", r.acts(), acted)
@@ -58,7 +58,7 @@ func TestSilentLines(t *testing.T) {
 				r.quiet()
 				r.sleep(50 * time.Second)
 				r.want("the board has noticed", r.board(one)["online"], any(false))
-				if fault != "oneway-down" { // its pings come through until it gives up
+				if fault != "oneway-down" { // its pings arrive until it gives up
 					r.want("the server has noticed", r.server.online(one), false)
 				}
 				if age := r.board(one)["outageAgeSec"].(float64); age < 60 || age > 90 {
@@ -67,7 +67,7 @@ func TestSilentLines(t *testing.T) {
 				remove()
 				r.sleep(2 * time.Second)
 				r.want("back", r.server.online(one), true)
-				if fault == "oneway-up" { // the report of the command goes up again
+				if fault == "oneway-up" { // the report is sent again
 					r.want("reports", r.server.reports(one), []string{id + " ok"})
 				}
 				r.want("ground truth", r.acts(), acted)
@@ -76,8 +76,8 @@ func TestSilentLines(t *testing.T) {
 	}
 }
 
-// Removing a silent fault before either end noticed: the two ends share no session
-// any more, so the board says hello again.
+// A silent fault is removed before either end noticed. The two ends no longer share a session, so the board says
+// hello again.
 func TestSilentLineIsBackWithin2s(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"halfopen", "oneway-up", "oneway-down"} {
@@ -132,7 +132,7 @@ func TestFlap(t *testing.T) {
 	})
 }
 
-// The server goes away: boards come back with jitter, and go on trying.
+// The server goes away: boards reconnect with jitter and keep trying.
 func TestServerGone(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.server.mu.Lock()
@@ -154,7 +154,7 @@ func TestServerGone(t *testing.T) {
 	})
 }
 
-// A dead server refuses connections. However long that lasted, its boards are back within 10 s of its return.
+// A dead server refuses connections. However long it was dead, its boards are back within 10 s of its return.
 func TestServerDead(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.dead.Store(true)
@@ -171,14 +171,14 @@ func TestServerDead(t *testing.T) {
 	})
 }
 
-// The server falls silent: the keep-alive notices.
+// The server goes silent: the keep-alive detects it.
 func TestServerFrozen(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.server.mu.Lock()
 		old := r.server.live[one]
 		r.server.mu.Unlock()
 		r.sleep(3 * time.Second)
-		old.mute.Store(true) // no PINGRESP any more
+		old.mute.Store(true) // no PINGRESP from now on
 		r.sleep(60 * time.Second)
 		r.want("noticed", r.server.hellos[one], 2)
 	})

@@ -14,7 +14,7 @@ const reorderWait = 2 * time.Second
 // pending is a report waiting to be overtaken.
 type pending struct{ out fault.Outgoing }
 
-// report sends what the faults made of a report. Called with mu held.
+// report sends whatever the faults turned a report into. Called with mu held.
 func (b *board) report(out fault.Outgoing) {
 	before := b.behind
 	if out.Behind && before == nil {

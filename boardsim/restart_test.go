@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// lived gives a board a past: a command, a hold, a policy, an outage of an hour with a record.
+// lived gives a board a past: a command, a hold, a policy, and a one-hour outage with a record.
 func (r *rig) lived() (command string, again func(*wire.Command)) {
 	r.t.Helper()
 	r.server.sync = content
@@ -66,15 +66,15 @@ func TestReboot(t *testing.T) {
 	})
 }
 
-// dead is a flash chip that says yes and keeps nothing.
+// dead is a flash chip that reports success and stores nothing.
 type dead struct{}
 
 func (dead) Write(p []byte) (int, error)           { return len(p), nil }
 func (dead) ReadAt(p []byte, _ int64) (int, error) { clear(p); return len(p), nil }
 func (dead) Close() error                          { return nil }
 
-// TestRebootReadsTheFlash: with a flash that keeps nothing a reboot forgets
-// everything, so nothing of what TestReboot wants comes from memory.
+// TestRebootReadsTheFlash: with a flash that stores nothing, a reboot forgets everything. This shows that what
+// TestReboot checks comes from flash and not from memory.
 func TestRebootReadsTheFlash(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.server.sync = content
@@ -104,14 +104,13 @@ func TestRebootReadsTheFlash(t *testing.T) {
 	})
 }
 
-// TestRebootLosesWhatMayWait: that a report or a record was acknowledged is
-// written within 5 s; until then a reboot says it again, which the server takes
-// for what it is. What was done is never lost.
+// TestRebootLosesWhatMayWait: acknowledgements of reports and records are written to flash within 5 s. After a reboot
+// before that, the board sends them again and the server recognizes the repeats. Actuations are never lost.
 func TestRebootLosesWhatMayWait(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.server.command(one, "dor_one1", wire.CmdOpen)
 		r.sleep(time.Second)
-		for range 2 { // the second reboot: what the first said again is acknowledged, too
+		for range 2 { // second reboot: the repeated messages are acknowledged by then
 			r.arm("reboot", one, "")
 			r.sleep(housekeeping)
 		}
@@ -126,7 +125,7 @@ func TestRebootOnline(t *testing.T) {
 		r.sleep(time.Second)
 		r.want("hellos", r.server.hellos[one], 2)
 		r.want("boot", r.board(one)["boot"], any(2.0))
-		r.arm("no-clock", one, "") // resting at once, until the server has spoken
+		r.arm("no-clock", one, "") // rests at once, until the server has spoken
 		r.sleep(time.Second)
 		r.want("ground truth", r.acts(), []string{"one1 lock outage", "one2 lock outage"})
 		r.want("online", r.board(one)["phase"], any("online"))
@@ -155,19 +154,19 @@ func TestRebootWiped(t *testing.T) {
 		r.want("events", len(r.seen(history.Wiped)), 1)
 		seqs := r.seen(history.Presented)
 		if a, b := seqs[0].RecordSeq, seqs[1].RecordSeq; b <= a {
-			t.Errorf("record numbers went from %d to %d", a, b)
+			t.Errorf("record numbers went from %d to %d, want them to rise", a, b)
 		}
 		r.do("POST", "/faults/reset", "")
 		r.sleep(2 * time.Second)
 		r.want("content again", r.board(one)["appliedRevision"], any(3.0))
 		n := len(r.acts())
-		r.server.command(one, "dor_one1", wire.CmdOpen, again) // a wiped board knows nothing: the server must not repeat
+		r.server.command(one, "dor_one1", wire.CmdOpen, again) // a wiped board remembers nothing: the server must not repeat commands
 		r.sleep(time.Second)
 		r.want("acts", r.acts()[n:], []string{"one1 pulse " + command})
 	})
 }
 
-// A new process on the same directory: for the boards a reboot.
+// A new process on the same directory is a reboot for the boards.
 func TestNewProcess(t *testing.T) {
 	t.Parallel()
 	for _, torn := range []bool{false, true} {
@@ -196,7 +195,7 @@ func TestNewProcess(t *testing.T) {
 	}
 }
 
-// Content that came as a snapshot and a delta is whole in a new process, before the server has spoken.
+// Content that arrived as a snapshot and a delta is complete in a new process, before the server has spoken.
 func TestNewProcessBuildsOnDeltas(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.server.sync = content
@@ -224,7 +223,7 @@ func (r *rig) fleetWithoutLine() {
 	r.sleep(time.Second)
 }
 
-// tear leaves the beginning of a line at the end of the files, as a power loss does.
+// tear leaves a partial line at the end of the files, as a power loss does.
 func (r *rig) tear(pattern, part string) {
 	r.t.Helper()
 	names, _ := filepath.Glob(filepath.Join(r.dir, pattern))
@@ -242,7 +241,7 @@ func (r *rig) tear(pattern, part string) {
 	}
 }
 
-// A process that was killed: the drop is when it was last known to be alive.
+// A killed process: the outage begins when the process was last known to be alive.
 func TestKilledProcess(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		r.server.sync = content
@@ -266,7 +265,7 @@ func TestKilledProcess(t *testing.T) {
 	})
 }
 
-// Flash begins a new file when it has grown; nothing is lost on the way.
+// Flash starts a new file when it has grown too large; nothing is lost on the way.
 func TestFlashRotates(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		command, again := r.lived()
@@ -282,7 +281,7 @@ func TestFlashRotates(t *testing.T) {
 	})
 }
 
-// A fleet of many lines: the journal shows those that are not in memory, too.
+// A fleet with a long journal: lines that are no longer in memory can be read too.
 func TestLongJournal(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		const n = keepEntries + 100

@@ -36,7 +36,7 @@ const (
 
 var noon = time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) // 12:00 in Seoul, a Friday
 
-// theWorld has a live place of two boards and a test place of one.
+// theWorld has a live place with two boards and a test place with one.
 func theWorld() *world.World {
 	doors := func(name string) []world.Door {
 		return []world.Door{{ID: "dor_" + name + "1", Name: name, Channel: 1}, {ID: "dor_" + name + "2", Name: name, Channel: 2}}
@@ -53,14 +53,14 @@ func theWorld() *world.World {
 	return w
 }
 
-// rig is a fleet against the fake server, in a bubble.
+// rig is a fleet connected to the fake server, in a bubble.
 type rig struct {
 	t      *testing.T
 	fleet  *Fleet
 	server *fake
 	flight *clock.Flight
 	clk    clock.Clock
-	still  *stalling // clk, unless it is virtual
+	still  *stalling // clk, unless that is virtual
 	routes http.Handler
 	dir    string
 	client string
@@ -99,7 +99,7 @@ func bubbled(r *rig, virtual bool, f func(r *rig)) {
 	r.quiet()
 	r.halt()
 	r.server.close()
-	time.Sleep(time.Minute) // lines that nobody told of their end
+	time.Sleep(time.Minute) // until lines whose end nobody reported have timed out
 	r.quiet()
 }
 
@@ -113,7 +113,7 @@ func (r *rig) boot() {
 	synctest.Wait()
 }
 
-// build makes the fleet, on what an earlier one kept.
+// build makes the fleet, on the data of an earlier one if there is any.
 func (r *rig) build() {
 	r.t.Helper()
 	r.fleet = must.Get(New(Config{World: theWorld(), Clock: r.clk, Flight: r.flight, History: r.note, DataDir: r.dir, Client: r.client,
@@ -139,7 +139,7 @@ func (r *rig) note(e history.Event) {
 	r.events = append(r.events, e)
 }
 
-// seen are the events of a kind.
+// seen are the events of one kind.
 func (r *rig) seen(kind string) (out []history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +151,7 @@ func (r *rig) seen(kind string) (out []history.Event) {
 	return out
 }
 
-// quiet: nothing is in flight any more.
+// quiet checks that nothing is in flight.
 func (r *rig) quiet() {
 	r.t.Helper()
 	synctest.Wait()
@@ -167,13 +167,13 @@ func (r *rig) want(what string, got, want any) {
 	}
 }
 
-// sleep lets the bubble's time go by.
+// sleep lets the bubble's time pass.
 func (r *rig) sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// call is a request to the control API; the answer's data or failure as a map or list.
+// call makes a request to the control API and returns the answer's data or error.
 func (r *rig) call(method, path, body string) (status int, data any) {
 	r.t.Helper()
 	q := httptest.NewRequest(method, "/lab/v1"+path, strings.NewReader(body))
@@ -212,7 +212,7 @@ func (r *rig) board(id string) map[string]any {
 	return r.do("GET", "/boards/"+id, "").(map[string]any)
 }
 
-// acts is the first board's journal in short: "door action cause", or the command's id for cause.
+// acts is the first board's journal in short: "door action cause", with the command's id as cause.
 func (r *rig) acts() (out []string) {
 	r.t.Helper()
 	for _, l := range r.do("GET", "/boards/"+one+"/journal", "").([]any) {
@@ -226,7 +226,7 @@ func (r *rig) acts() (out []string) {
 	return out
 }
 
-// present is what the reader at a door decides.
+// present is the decision of the reader at a door.
 func (r *rig) present(door string) string {
 	r.t.Helper()
 	d := r.do("POST", "/people/present", `{"doorId":"`+door+`","phone":"`+phone+`"}`).(map[string]any)
@@ -235,7 +235,7 @@ func (r *rig) present(door string) string {
 
 const phoneKey access.PhoneKey = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-// content is a snapshot in which phone may enter everywhere.
+// content is a snapshot that lets phone in everywhere.
 func content(boardID string) *wire.Sync {
 	windows, doors := []access.Window{}, []wire.DoorConfig{}
 	return &wire.Sync{To: 3, Snapshot: true, Timezone: "Asia/Seoul", PhoneKey: phoneKey, Windows: &windows, Doors: &doors,

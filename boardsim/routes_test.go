@@ -73,7 +73,7 @@ func TestBoardFields(t *testing.T) {
 	})
 }
 
-// The phases at their limits, over a jump.
+// The connection phases at their limits, across a jump.
 func TestPhases(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.send(one, wire.DownCfg, wire.Config{ID: "cfg_1", NotAfterMs: r.server.session() + 5000, Netloss: wire.Netloss{GraceSec: 600}})
@@ -94,7 +94,7 @@ func TestPhases(t *testing.T) {
 	})
 }
 
-// What a fault did can be read when it is gone, too.
+// A fault's result can still be read after it is gone.
 func TestGoneFaultIsShown(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		armed := r.do("POST", "/faults", `{"fault":"offline","boards":["`+one+`"]}`).(map[string]any)
@@ -121,7 +121,7 @@ func TestDetachAndAttach(t *testing.T) {
 		r.want("off the server", r.server.online(one), false)
 		r.want("simulated", r.fleet.Simulates(one), false)
 		r.want("again", r.do("POST", "/boards/"+one+"/detach", ""), any(d))
-		for _, fault := range []string{"offline", "reboot"} { // nothing brings it back
+		for _, fault := range []string{"offline", "reboot"} { // neither brings it back
 			status, f := r.call("POST", "/faults", `{"fault":"`+fault+`","boards":["`+two+`","`+one+`"]}`)
 			if status != http.StatusConflict || f.(map[string]any)["error"] != "rule_violated" {
 				t.Errorf("%s: %d %v, want 409", fault, status, f)
@@ -146,7 +146,7 @@ func TestDetachAndAttach(t *testing.T) {
 			}
 		}
 		r.do("POST", "/boards/"+one+"/attach", "")
-		r.flight.Sent(one) // to the real board, which is still there
+		r.flight.Sent(one) // to the real board, which is still connected
 		r.do("POST", "/boards/"+one+"/attach", "")
 		r.advance(0)
 		r.want("back", r.server.online(one), true)
@@ -235,7 +235,7 @@ func TestBadRequests(t *testing.T) {
 	})
 }
 
-// TestPresentTellsWhatTheRelayDid: the result is the relay's, not the decision's.
+// TestPresentTellsWhatTheRelayDid: the result says what the relay did, not what was decided.
 func TestPresentTellsWhatTheRelayDid(t *testing.T) {
 	t.Parallel()
 	pulse := entry{Entry: firmware.Entry{DoorID: "dor_one1", Action: firmware.ActPulse, Cause: firmware.CauseOnsite}}
@@ -258,13 +258,13 @@ func TestPresentTellsWhatTheRelayDid(t *testing.T) {
 	}
 }
 
-// TestRelease: the history has the moment at which a relay fell, to the
-// millisecond, over jumps and reboots; a hold keeps it driven.
+// TestRelease: the history records to the millisecond when a relay released, across jumps and reboots; a hold keeps
+// it driven.
 func TestRelease(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.command(one, "dor_one1", wire.CmdOpen)
 		r.server.command(one, "dor_one2", wire.CmdHold, func(c *wire.Command) { c.Minutes = 1 })
-		r.server.command(one, "dor_one2", wire.CmdOpen) // over the hold
+		r.server.command(one, "dor_one2", wire.CmdOpen) // during the hold
 		r.sleep(time.Second)
 		r.advance(time.Hour)
 		r.server.command(one, "dor_one1", wire.CmdOpen)
@@ -280,8 +280,8 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// TestDetachedStaysAway: over restarts on the same data, and what is shown of it
-// is what the server knows about its replacement.
+// TestDetachedStaysAway: a detached board stays detached across restarts on the same data, and what is shown of it is
+// what the server knows about its replacement.
 func TestDetachedStaysAway(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		r.server.sync = content
@@ -293,7 +293,7 @@ func TestDetachedStaysAway(t *testing.T) {
 		r.sleep(time.Second)
 		r.want("hellos", r.server.hellos[one], hellos)
 		r.want("simulated", r.fleet.Simulates(one), false)
-		r.want("events", len(r.seen(history.Detached)), 2) // one in each history
+		r.want("events", len(r.seen(history.Detached)), 2) // one per history
 		b := r.board(one)
 		r.want("nobody has come", []any{b["online"], b["phase"], b["appliedRevision"], b["detached"]}, []any{false, "stopped", 0.0, true})
 		until := noon.Add(time.Hour).UnixMilli()

@@ -64,7 +64,7 @@ func (h heardConn) note(n int, err error) (int, error) {
 	return n, err
 }
 
-// start starts the board: timers and the first connection.
+// start starts the board with its timers and first connection.
 func (b *board) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/boardsim/firmware"
 )
 
-// TestDoubleActuationsAreCounted: by the journal, so a firmware that forgot the
-// command can't hide it; a refusal moves nothing, nor do entries without a command count.
+// TestDoubleActuationsAreCounted: counted from the journal, so a firmware that forgot the command can't hide it.
+// Refusals and entries without a command don't count.
 func TestDoubleActuationsAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string]struct {

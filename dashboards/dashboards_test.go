@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// expression is one PromQL expression with where it stands. legend are the
-// labels that its panel's legend or its alert's text names.
+// expression is one PromQL expression and where it was found. legend lists the labels used in its panel's legend or
+// its alert's text.
 type expression struct {
 	where, text string
 	legend      []string
@@ -98,7 +98,7 @@ func read(t *testing.T, file string, decode func([]byte) error) {
 	}
 }
 
-// expressions are all there are, of rules and panels.
+// expressions collects every expression in rules and panels.
 func expressions(t *testing.T) (out []expression) {
 	t.Helper()
 	for _, r := range rules(t) {
@@ -118,15 +118,14 @@ func expressions(t *testing.T) (out []expression) {
 	return out
 }
 
-// ofPrometheus are series and labels that the scraper adds to ours.
+// ofPrometheus are the series and labels that the scraper adds to ours.
 var (
 	seriesOfPrometheus = map[string][]string{"up": {"job", "instance"}}
 	labelsOfPrometheus = []string{"job", "instance", "le"}
 )
 
-// TestExpressions: every expression parses; each metric that it selects is on
-// the page of the running server or fleet, with each label it names and, for
-// equality, a value that the label has.
+// TestExpressions: every expression parses, and every metric it selects is exported by the running server or fleet,
+// with each label it names. For equality matches, the label must also have that value.
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	have := scrape(t)
@@ -159,7 +158,7 @@ func TestExpressions(t *testing.T) {
 			} else if isRecorded {
 				known = append(known, names...)
 			} else {
-				t.Errorf("%s: nothing exports %s", e.where, s.Name)
+				t.Errorf("%s: %s is not exported by the server or the fleet", e.where, s.Name)
 			}
 			return nil
 		})
@@ -185,12 +184,12 @@ func checkMatchers(t *testing.T, e expression, s *parser.VectorSelector, have ma
 	}
 }
 
-// labelsOf are the labels that an expression groups or joins by.
+// labelsOf returns the labels that an expression groups or joins by.
 func labelsOf(t *testing.T, text string) (out []string) {
 	t.Helper()
 	expr, err := parser.ParseExpr(strings.ReplaceAll(text, "$__rate_interval", "1m"))
 	if err != nil {
-		return nil // TestExpressions says so
+		return nil // TestExpressions reports it
 	}
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 		switch n := n.(type) {
@@ -206,7 +205,7 @@ func labelsOf(t *testing.T, text string) (out []string) {
 	return out
 }
 
-// TestBoards: what Grafana needs to load a board as it stands.
+// TestBoards checks what Grafana needs to load a dashboard unchanged.
 func TestBoards(t *testing.T) {
 	t.Parallel()
 	uids := map[string]string{}
@@ -221,14 +220,14 @@ func TestBoards(t *testing.T) {
 		ids := map[int]bool{}
 		for _, p := range b.Panels {
 			if ids[p.ID] || p.ID == 0 {
-				t.Errorf("%s: panel %q has id %d, which must be unique and not 0", file, p.Title, p.ID)
+				t.Errorf("%s: panel %q has id %d, want a unique one that isn't 0", file, p.Title, p.ID)
 			}
 			ids[p.ID] = true
 			if !slices.Contains([]string{"timeseries", "stat"}, p.Type) || len(p.Targets) == 0 || p.Title == "" {
 				t.Errorf("%s: panel %q of type %q with %d targets: want a title, timeseries or stat, and a target", file, p.Title, p.Type, len(p.Targets))
 			}
 			if g := p.GridPos; g.W <= 0 || g.H <= 0 || g.X < 0 || g.X+g.W > 24 {
-				t.Errorf("%s: panel %q at %+v does not fit the 24 columns", file, p.Title, g)
+				t.Errorf("%s: panel %q at %+v doesn't fit into the 24 columns", file, p.Title, g)
 			}
 			for _, target := range p.Targets {
 				if target.Datasource != (source{"prometheus", "prometheus"}) {
@@ -266,7 +265,7 @@ func TestAlertsAreTested(t *testing.T) {
 			t.Errorf("alert %s: fires in a test: %v, stays silent in one: %v; want both", r.Alert, fires[r.Alert], silent[r.Alert])
 		}
 		if r.Labels["severity"] == "" || r.Annotations["summary"] == "" {
-			t.Errorf("alert %s needs a severity and a summary", r.Alert)
+			t.Errorf("alert %s lacks a severity or a summary, want both", r.Alert)
 		}
 	}
 }

@@ -31,8 +31,8 @@ var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 // families are the metrics of a page, by name.
 type families map[string]*dto.MetricFamily
 
-// product starts a server and a fleet of its own, as two processes would be, opens a door, runs a load and a check
-// against it, and returns what the page of each shows.
+// product starts a server and a separate fleet, as in two processes, opens a door, runs a load and a check against
+// them, and returns the metrics page of each.
 func product(t *testing.T) map[string]families {
 	t.Helper()
 	w := world.Default(3, 2)
@@ -66,7 +66,7 @@ func product(t *testing.T) map[string]families {
 		"load": shown(t, load.Gatherer()), "check": shown(t, check.Gatherer())}
 }
 
-// shown is the page of a command while it runs.
+// shown is the metrics page of a command while it runs.
 func shown(t *testing.T, of prometheus.Gatherer) families {
 	t.Helper()
 	url, stop, err := testbed.ServeMetrics("127.0.0.1:0", of)
@@ -112,8 +112,7 @@ func scrape(t *testing.T) map[string]map[string][]string {
 	return out
 }
 
-// open are the labels whose values depend on the traffic; all of them come from
-// a closed list.
+// open are the labels whose values depend on the traffic; all values come from a closed list.
 var open = map[string]string{"route": "route template", "method": "HTTP method", "status": "HTTP status", "version": "", "goversion": "", "fault": "fault name"}
 
 // TestMetricsDocs: docs/metrics.md lists what the product exports.
@@ -156,7 +155,7 @@ func table(pages map[string]families) string {
 				by = append(by, who)
 			}
 		}
-		if f := pages["server"][name]; f != nil { // with the labels that all of them have
+		if f := pages["server"][name]; f != nil { // with the labels that all its series have
 			all[name] = f
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, strings.ToLower(f.GetType().String()), labelText(f), strings.Join(by, ", "), f.GetHelp())

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPromtool: Prometheus' own tool reads the configuration and runs the unit
-// tests of the rules (Debian's package prometheus).
+// TestPromtool: Prometheus's own tool reads the configuration and runs the rules' unit tests (Debian package
+// prometheus).
 func TestPromtool(t *testing.T) {
 	t.Parallel()
 	tool, err := exec.LookPath("promtool")

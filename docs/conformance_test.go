@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/scenarios/engine"
 )
 
-// TestConformanceDocs: the table of what a key shows is that of the suite.
+// TestConformanceDocs: the table of what each key shows matches the suite.
 func TestConformanceDocs(t *testing.T) {
 	t.Parallel()
 	files := must.Get(engine.LoadFS(scenarios.Files))(t)

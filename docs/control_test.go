@@ -10,8 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestControlDocs: the reference in control-api.md is the OpenAPI document that the
-// listeners publish.
+// TestControlDocs: control-api.md is generated from the OpenAPI document that the listeners publish.
 func TestControlDocs(t *testing.T) {
 	r := openapi.Read(must.Get(openapi.Load(openapi.All))(t))
 	var calls, details, objects strings.Builder
@@ -34,7 +33,7 @@ func TestControlDocs(t *testing.T) {
 	hold(t, "control-api.md", "objects", objects.String())
 }
 
-// inDetail is what the table of calls has no room for.
+// inDetail writes the parts of a call that don't fit into the table.
 func inDetail(b *strings.Builder, c openapi.Call) {
 	fmt.Fprintf(b, "**`%s %s`** %s.", c.Method, c.Path, c.Summary)
 	if c.Description != "" {
@@ -64,7 +63,7 @@ func listed(b *strings.Builder, list []openapi.Field) {
 	}
 }
 
-// typed is a field's type; an object links to its fields.
+// typed is a field's type; an object's type links to its fields.
 func typed(f openapi.Field) string {
 	if f.Object == "" {
 		return f.Before + f.After

@@ -19,8 +19,7 @@ import (
 	"github.com/doorlab/doorlab/server/api"
 )
 
-// answers is what the published documents say about failures: by status and
-// code, the operations that answer it.
+// answers maps status and code to the operations that can answer with them, taken from the published documents.
 type answers map[string][]string
 
 // TestDocsErrors: errors.md lists every code of server/fail with the statuses and
@@ -97,7 +96,7 @@ func published(t *testing.T) (found answers, operations int) {
 	return found, operations
 }
 
-// enumOf are the codes that a failure's schema allows.
+// enumOf returns the codes that a failure's schema allows.
 func enumOf(response json.RawMessage) (out []string) {
 	var r struct {
 		Content map[string]struct {
@@ -117,7 +116,7 @@ func enumOf(response json.RawMessage) (out []string) {
 	return out
 }
 
-// codes are the string constants of server/fail that look like a code.
+// codes returns the string constants in server/fail that look like error codes.
 func codes(t *testing.T) (out []string) {
 	t.Helper()
 	shape := regexp.MustCompile(`^"[a-z]+(_[a-z]+)+"$`)

@@ -12,13 +12,13 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// shown is not an example to try: what something prints, or looks like.
+// shown marks a block that isn't an example to run: output, or what something looks like.
 const shown = ""
 
-// times is one test for several examples in a row.
+// times assigns one test to n examples in a row.
 func times(n int, test string) []string { return slices.Repeat([]string{test}, n) }
 
-// examples are the tests that run the examples of each page, one for each block, in the page's order.
+// examples maps each page to the tests that run its examples, one per block, in the order of the page.
 var examples = map[string][]string{
 	"../README.md":       {"paths.sh", shown, "TestReadmeCurls", "TestReadmeScenario", "TestReadme"},
 	"../ARCHITECTURE.md": {shown},
@@ -40,7 +40,7 @@ var examples = map[string][]string{
 	"world.md":        times(2, "TestWorldPage"),
 }
 
-// TestEveryExampleRuns: each block of each page has a test that runs it, so that a new one isn't forgotten.
+// TestEveryExampleRuns: every block on every page has a test that runs it, so a new block can't be forgotten.
 func TestEveryExampleRuns(t *testing.T) {
 	t.Parallel()
 	var tests bytes.Buffer

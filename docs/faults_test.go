@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestDocsFaults: faults.md is made from internal/faults.
+// TestDocsFaults: faults.md is generated from internal/faults.
 func TestDocsFaults(t *testing.T) {
 	t.Parallel()
 	want := faultsPage(t)
@@ -53,7 +53,7 @@ func faultsPage(t *testing.T) string {
 	return b.String()
 }
 
-// example is a body that arms the fault, with every parameter at its default.
+// example is a request body that arms the fault with every parameter at its default.
 func example(t *testing.T, f faults.Fault) string {
 	t.Helper()
 	v := must.Get(f.Values(nil))(t)

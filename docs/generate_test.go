@@ -1,7 +1,7 @@
-// Package docs_test generates the tables of this directory and of the README from
-// the code, and checks what is written by hand against it.
+// Package docs_test generates the tables in this directory and in the README from the code, and checks the
+// hand-written parts against it.
 //
-// `make docs` rewrites the tables; a plain run fails when they are stale.
+// `make docs` rewrites the tables; a plain run fails if they are out of date.
 package docs_test
 
 import (
@@ -28,8 +28,8 @@ var (
 	tag    = regexp.MustCompile(`\[([A-Z]+-\d+)\]`)
 )
 
-// hold compares the part of a page between `<!-- name -->` and `<!-- end -->`
-// with what the code says, or rewrites it with -update.
+// hold compares the part of a page between `<!-- name -->` and `<!-- end -->` with what the code says, or rewrites it
+// with -update.
 func hold(t *testing.T, page, name, want string) {
 	t.Helper()
 	b := must.Get(os.ReadFile(page))(t)
@@ -47,7 +47,7 @@ func hold(t *testing.T, page, name, want string) {
 	must.OK(t, os.WriteFile(page, []byte(head+"<!-- "+name+" -->\n"+want+"<!-- end -->\n"+tail), 0o644))
 }
 
-// difference lists the lines that only one of two texts has.
+// difference lists the lines that only one of the two texts has.
 func difference(got, want string) string {
 	var b strings.Builder
 	a, c := strings.Split(got, "\n"), strings.Split(want, "\n")
@@ -84,7 +84,7 @@ func wrap(words []string, indent string) string {
 	return b.String()
 }
 
-// goFiles are the tracked Go files under the given directories, by path from the module's root.
+// goFiles returns the tracked Go files under the given directories, by path from the module root.
 func goFiles(t *testing.T, dirs ...string) []string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"ls-files", "--"}, dirs...)...)
@@ -102,8 +102,8 @@ func goFiles(t *testing.T, dirs ...string) []string {
 	return files
 }
 
-// tagged finds the clause tags in comments: by clause, the declarations that
-// contain them, as path/file.go:Name.
+// tagged finds clause tags in comments. For each clause it returns the declarations that contain a tag, as
+// path/file.go:Name.
 func tagged(t *testing.T, files []string) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -127,7 +127,7 @@ func tagged(t *testing.T, files []string) map[string][]string {
 	return out
 }
 
-// enclosing names the declaration whose body, doc comment or line holds a comment.
+// enclosing names the declaration whose body, doc comment or line contains a comment.
 func enclosing(set *token.FileSet, f *ast.File, group *ast.CommentGroup, pos token.Pos) string {
 	line := set.Position(pos).Line
 	holds := func(n ast.Node) bool {

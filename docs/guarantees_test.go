@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestDocsClauses: the README lists the clauses; guarantees.md says for each
-// where it is decided, what judges it and which scenarios exercise it.
+// TestDocsClauses: the README lists the clauses; guarantees.md says where each one is decided, what judges it and
+// which scenarios exercise it.
 func TestDocsClauses(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| clause | guarantee |\n|---|---|\n")
@@ -73,8 +73,8 @@ func TestDocsClauses(t *testing.T) {
 	hold(t, "guarantees.md", "by clause", page.String())
 }
 
-// onCode: a tag marks the line that decides, so it follows code; a comment on a
-// line of its own says "see CMD-5".
+// onCode checks that a tag follows code, because it marks the line that decides. A comment on a line of its own says
+// "see CMD-5" instead.
 func onCode(t *testing.T, files []string) {
 	t.Helper()
 	for _, f := range files {
@@ -87,7 +87,7 @@ func onCode(t *testing.T, files []string) {
 	}
 }
 
-// scenariosOf are the built-in scenarios by the clauses that they name.
+// scenariosOf maps each clause to the built-in scenarios that name it.
 func scenariosOf(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("../scenarios/*.yaml")
@@ -107,7 +107,7 @@ func scenariosOf(t *testing.T) map[string][]string {
 	return out
 }
 
-// clausesOf are the clauses that a scenario names, as a whole or at a step.
+// clausesOf returns the clauses that a scenario names, for the whole file or at a step.
 func clausesOf(text string) (out []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if _, list, ok := strings.Cut(line, "clauses:"); ok {

@@ -100,7 +100,7 @@ func TestStatementsPointSomewhere(t *testing.T) {
 	}
 }
 
-// TestCheckFindsHoles: the check above can fail.
+// TestCheckFindsHoles: the check above is able to fail.
 func TestCheckFindsHoles(t *testing.T) {
 	t.Parallel()
 	files := declarations{}
@@ -117,11 +117,11 @@ func TestCheckFindsHoles(t *testing.T) {
 	}
 }
 
-// declarations are the names that a Go file declares, by file.
+// declarations maps each Go file to the names it declares.
 type declarations map[string][]string
 
-// check says what is wrong with path/file.go:Name, path/file.go:Type.Name or
-// scenarios/x.yaml; "" = nothing.
+// check says what is wrong with a reference (path/file.go:Name, path/file.go:Type.Name or scenarios/x.yaml); "" =
+// nothing.
 func (d declarations) check(ref string, clauses []string) string {
 	path, name, ok := strings.Cut(ref, ":")
 	if strings.HasSuffix(path, ".yaml") {
@@ -167,7 +167,7 @@ func declared(f *ast.File) (out []string) {
 	return out
 }
 
-// scenario checks that the file exists and exercises one of the clauses.
+// scenario checks that the file exists and exercises at least one of the clauses.
 func scenario(path string, clauses []string) string {
 	text, err := os.ReadFile(filepath.Join("..", path))
 	if err != nil {

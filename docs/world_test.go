@@ -12,8 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// TestWorldDocs: world.md shows the file that `doorlab world init` writes, and the
-// fields of the schema.
+// TestWorldDocs: world.md shows the file that `doorlab world init` writes, and the schema's fields.
 func TestWorldDocs(t *testing.T) {
 	raw := must.Get(world.Schema())(t)
 	type object struct {

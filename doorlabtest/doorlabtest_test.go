@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// open sends a door command as a partner's code would, with net/http alone.
+// open sends a door command the way a partner's code would, using only net/http.
 func open(t *testing.T, lab *doorlabtest.Lab, p doorlabtest.Place, door, key string) int {
 	t.Helper()
 	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, lab.URL+"/device/v1/devices/"+door+"/commands",
@@ -25,7 +25,7 @@ func open(t *testing.T, lab *doorlabtest.Lab, p doorlabtest.Place, door, key str
 	return res.StatusCode
 }
 
-// TestLab is what a partner's test looks like: an outage, and what the relay did.
+// TestLab is what a partner's test looks like: it plays an outage and checks what the relay did.
 func TestLab(t *testing.T) {
 	t.Parallel()
 	lab := doorlabtest.Start(t)
@@ -63,7 +63,7 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// TestReadme is the README's example; the page has exactly these lines.
+// TestReadme is the README's example; the page shows exactly these lines.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	// begin

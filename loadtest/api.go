@@ -61,8 +61,7 @@ type answer struct {
 	header   http.Header
 }
 
-// call makes one attempt. An attempt without an answer leaves no Answer behind:
-// to the checkers its outcome is unknown.
+// call makes one attempt. If there is no answer, no Answer is recorded: to the checkers, the outcome is unknown.
 func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answer, error) {
 	e := history.Event{
 		Kind: history.Attempt, Request: a.run + "-" + strconv.FormatInt(a.attempts.Add(1), 36),
@@ -91,7 +90,7 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	e.CommandID, e.Reason, e.Replayed = ans.command, ans.device, ans.replayed
 	sum := sha256.Sum256(body)
 	e.BodyHash = hex.EncodeToString(sum[:8])
-	if a.history != nil { // before the answer, as in scenarios: who has read the answer has read this, too
+	if a.history != nil { // recorded before the answer is returned, as in scenarios: whoever has read the answer has also read this
 		a.emit(history.CallEvent(history.CallIn{Method: r.method, Path: req.URL.RequestURI(), PlaceID: r.place, Token: r.token, From: r.from, SentAt: sentAt, SentNs: sentNs,
 			Request: r.body, Status: ans.status, PlaceKind: resp.Header.Get("X-Place-Kind"), Answer: body, Replayed: ans.replayed, Own: r.path == tokenPath}))
 	}

@@ -51,7 +51,7 @@ func newCollector() *collector {
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 600_000_000, 3) }
 
 func record(h *hdrhistogram.Histogram, d time.Duration) {
-	_ = h.RecordValue(min(max(d.Microseconds(), 0), 600_000_000)) // within its range
+	_ = h.RecordValue(min(max(d.Microseconds(), 0), 600_000_000)) // clamped to the histogram's range
 }
 
 // add processes a result.
@@ -225,7 +225,7 @@ func round(v float64, digits int) float64 {
 	return math.Round(v*f) / f
 }
 
-// ms prints milliseconds as a person reads them.
+// ms formats milliseconds for people.
 func ms(v float64) string {
 	switch {
 	case v >= 10_000:

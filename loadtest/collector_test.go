@@ -54,7 +54,7 @@ func TestWhatThresholdsMeasure(t *testing.T) {
 	}
 }
 
-// What takes minutes is neither shortened nor left out.
+// Slow answers of minutes are neither capped nor left out.
 func TestSlowAnswersCount(t *testing.T) {
 	t.Parallel()
 	c := newCollector()
@@ -63,7 +63,7 @@ func TestSlowAnswersCount(t *testing.T) {
 		t.Errorf("slowest: got %g s, want %g", got, want)
 	}
 	s := newSeries()
-	for _, due := range []time.Duration{100, 1, 100} { // in seconds; the second one's answer took 99 s
+	for _, due := range []time.Duration{100, 1, 100} { // in seconds; the answer to the second took 99 s
 		due *= time.Second
 		s.add(due, due, 100*time.Second-due+time.Millisecond, 0, vocab.Reported)
 	}
@@ -73,7 +73,7 @@ func TestSlowAnswersCount(t *testing.T) {
 	}
 }
 
-// Errors are compared with as many as there were: from none to a few is worse.
+// Errors are compared by their number too: going from none to a few is a regression.
 func TestComparedErrors(t *testing.T) {
 	t.Parallel()
 	with := func(errors int64) Result {
@@ -90,7 +90,7 @@ func TestComparedErrors(t *testing.T) {
 	}
 }
 
-// A generator that ran out of something counts against itself.
+// If a generator ran out of something, the run is INVALID.
 func TestStarvedGeneratorIsInvalid(t *testing.T) {
 	t.Parallel()
 	c := tenHits()
@@ -104,7 +104,7 @@ func TestStarvedGeneratorIsInvalid(t *testing.T) {
 	}
 }
 
-// A generator that doesn't keep up with its plan counts against itself, unless the run is too short to tell.
+// If a generator doesn't keep up with its plan, the run is INVALID, unless it is too short to tell.
 func TestSlowGeneratorIsInvalid(t *testing.T) {
 	t.Parallel()
 	r := &runner{plan: Plan{MaxLag: Duration(time.Hour)}}
@@ -122,7 +122,7 @@ func TestSlowGeneratorIsInvalid(t *testing.T) {
 	}
 }
 
-// A generator's breach stays one, whatever the others could tell.
+// A breach that one generator found stays one, whatever the others could measure.
 func TestBreachesOfOneGenerator(t *testing.T) {
 	t.Parallel()
 	breached := Result{Verdict: Pass, Guarantees: &Guarantees{}}
@@ -137,7 +137,7 @@ func TestBreachesOfOneGenerator(t *testing.T) {
 	}
 }
 
-// Above the highest rate that holds there is either the system's limit or the generator's.
+// Above the highest rate that holds lies either the system's limit or the generator's.
 func TestSearchThatTheGeneratorLimits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

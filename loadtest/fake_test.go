@@ -18,12 +18,11 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// fake keeps the command contract in memory: tokens of 900 s, doors, keys that
-// answer the same again.
+// fake implements the command contract in memory: tokens valid for 900 s, doors, and keys that repeat their answer.
 type fake struct {
 	now    func() time.Time
 	doors  int
-	work   func(n int) (status int, reason string) // the n-th fresh command; nil: reported
+	work   func(n int) (status int, reason string) // for the n-th new command; nil: reported
 	ahead  time.Duration                           // the server's clock jumped
 	scopes string                                  // of the keys, as JSON
 	docs   string                                  // the published document of /device; "" = none
@@ -31,10 +30,10 @@ type fake struct {
 	mu        sync.Mutex
 	exchanges []string // remote addresses
 	tokens    map[string]time.Time
-	requests  int // command requests that arrived
+	requests  int // command requests received
 	meaning   map[string]string
 	answers   map[string]*result
-	order     []string // keys as they came
+	order     []string // keys in order of arrival
 	breaches  []string
 }
 
@@ -138,7 +137,7 @@ func (f *fake) answer(res *result, n int) {
 	}
 }
 
-// memory is a transport without a network, for tests in a bubble of fake time.
+// memory is a transport without a network, for tests in fake time.
 type memory struct{ h http.Handler }
 
 func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -151,12 +150,12 @@ func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-done:
 		return w.Result(), nil
 	case <-r.Context().Done():
-		<-done // the handlers here heed the context
+		<-done // the handlers here respect the context
 		return nil, r.Context().Err()
 	}
 }
 
-// bubble has the options and target of a run against f in fake time.
+// bubble returns target and options of a run against f in fake time.
 func bubble(f *fake) (Target, Options) {
 	return Target{HTTP: "http://127.0.0.1:1", Places: []Place{{PlaceID: "plc_1", Name: "Test", Kind: "live", APIKey: "sacl_x"}}},
 		Options{transport: memory{f}, Clock: clock.Real{}, Seed: 1}

@@ -20,7 +20,7 @@ var ErrNoFaults = errors.New("the plan has faults, and arming them needs the tar
 // PlannedFault is a fault that is in force for a part of the load.
 type PlannedFault struct {
 	At       Duration       `yaml:"at,omitempty" json:"at,omitempty" jsonschema:"description=how long after the first request it is armed; default at once"`
-	For      Duration       `yaml:"for,omitempty" json:"for,omitempty" jsonschema:"description=how long it stays; default to the end of the load"`
+	For      Duration       `yaml:"for,omitempty" json:"for,omitempty" jsonschema:"description=how long it lasts; by default to the end of the load"`
 	Fault    string         `yaml:"fault" json:"fault" jsonschema:"description=its name; see docs/faults.md"`
 	Share    Share          `yaml:"share" json:"share" jsonschema:"description=the share of the live boards that it is armed on"`
 	Params   map[string]any `yaml:"params,omitempty" json:"params,omitempty" jsonschema:"description=the fault's own parameters"`

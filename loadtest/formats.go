@@ -45,9 +45,9 @@ func (r Result) Failures() (out []report.Failure) {
 // why is the reason why a threshold is broken.
 func (t Threshold) why() string {
 	if t.Value == none {
-		return fmt.Sprintf("%s: there was nothing to measure, the limit is %s", t.Name, t.Limit)
+		return fmt.Sprintf("%s: there was nothing to measure; the limit is %s", t.Name, t.Limit)
 	}
-	return fmt.Sprintf("%s is %s, the limit is %s", t.Name, t.Value, t.Limit)
+	return fmt.Sprintf("%s is %s; the limit is %s", t.Name, t.Value, t.Limit)
 }
 
 // suites presents the run as test results: its thresholds, the guarantees, and the run itself.
@@ -166,7 +166,7 @@ func (r Result) Sentence() string {
 	out := fmt.Sprintf("Sent %s of %s requests at %s per second: half were answered within %s, 99 %% within %s, all within %s.", amount.Number(r.Sent), amount.Number(r.Planned),
 		amount.Number(round(r.SentRate, 1)), within(all.Scheduled.P50), within(all.Scheduled.P99), within(all.Scheduled.Max))
 	if r.Highest > 0 {
-		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are of that step. ", amount.Number(r.Highest)) + out
+		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are for that step. ", amount.Number(r.Highest)) + out
 	}
 	return out
 }

@@ -46,7 +46,7 @@ func (g *Guarantees) settle(verdicts []judge.Verdict) {
 	}
 }
 
-// judged are the verdicts again, with the first breach.
+// judged returns the verdicts again, with the first breach.
 func (g *Guarantees) judged() (out []judge.Verdict) {
 	for _, v := range g.Verdicts {
 		for _, r := range g.Rows {
@@ -141,7 +141,7 @@ func (g *Guarantees) text() string {
 	return b.String()
 }
 
-// Notes are what a reader has to know about the rows.
+// Notes are what readers of the rows need to know.
 func (g *Guarantees) Notes() []string {
 	return slices.DeleteFunc([]string{g.Basis, g.Foreign.String(), g.Clocks.Told(g.Unordered)}, func(n string) bool { return n == "" })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// TestProof: a load is judged by its history too; without one it says so, and
-// one that can't be read whole makes the run INVALID.
+// TestProof: a load is judged by its history too. Without a history the result says so; a history that can't be read
+// completely makes the run INVALID.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	door := func(n int) (events []history.Event) {
@@ -78,7 +78,7 @@ func TestProof(t *testing.T) {
 			}
 			_, err := os.Stat(filepath.Join(dir, historyFile))
 			if kept := err == nil; kept != (c.verdict != Invalid) {
-				t.Errorf("history kept: %v", kept)
+				t.Errorf("history kept: %v, want %v", kept, c.verdict != Invalid)
 			}
 		})
 	}

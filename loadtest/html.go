@@ -49,7 +49,7 @@ func plots(r Result) []plot.Chart {
 	over := func(name string, color int, of func(Point) float64) plot.Line {
 		l := plot.Line{Name: name, Color: color}
 		for _, p := range r.Series {
-			if p.Planned > 0 { // not the last stragglers
+			if p.Planned > 0 { // without the last stragglers
 				l.Points = append(l.Points, plot.Point{X: float64(p.Second) + .5, Y: of(p)})
 			}
 		}
@@ -122,7 +122,7 @@ func capacity(r Result) plot.Chart {
 		c.Lines[1].Points = append(c.Lines[1].Points, plot.Point{X: s.Rate, Y: s.P99})
 		c.X = append(c.X, plot.Tick{X: s.Rate, Text: amount.Number(s.Rate) + "/s"})
 	}
-	for len(c.X) > 7 { // labels that would overlap
+	for len(c.X) > 7 { // labels would overlap
 		c.X = slices.DeleteFunc(c.X, func(t plot.Tick) bool { return slices.Index(c.X, t)%2 == 1 })
 	}
 	if r.Highest > 0 {

@@ -2,7 +2,8 @@ package loadtest
 
 import "testing"
 
-// TestLimitsThatNothingBreaks: a limit that no answers to 100 requests could break proves nothing, nor does one on the generator.
+// TestLimitsThatNothingBreaks: a limit that no answers to 100 requests could break proves nothing, and neither does
+// one on the generator.
 func TestLimitsThatNothingBreaks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

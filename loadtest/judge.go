@@ -134,7 +134,7 @@ func (res *Result) judgeBreaches() {
 func judgeThresholds(res *Result, c *collector) {
 	for _, j := range res.Plan.stretches(c, max(res.Seconds, 1e-3)) {
 		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
-			if l, err := parseThreshold(name, j.limits[name]); err == nil { // can't fail: the plan was checked
+			if l, err := parseThreshold(name, j.limits[name]); err == nil { // can't fail because the plan was checked
 				res.judgeThreshold(l, name, j)
 			}
 		}
@@ -146,7 +146,7 @@ func (r *Result) judgeThreshold(l limit, name string, j stretch) {
 	switch {
 	case r.Shard != nil && r.Shard.Of > 1 && l.waits():
 		t.Value, t.OK, t.Idle = waiting, true, true
-	case l.measure == "rate" && r.apart > together: // INVALID by now, whatever it is
+	case l.measure == "rate" && r.apart > together: // INVALID anyway, whatever the rate
 		t.Value = "not judged"
 	default:
 		t = l.judge(name, t.Limit, j.of, j.seconds)

@@ -26,7 +26,7 @@ type LabSecond struct {
 	Opened int `json:"opened"` // pulses and holds, by the relays' journals
 	Online int `json:"online"`
 	Away   int `json:"away"`
-	Behind int `json:"behind"` // of those online: without their place's latest revision
+	Behind int `json:"behind"` // online boards without their place's latest revision
 }
 
 // FaultTime is a period of the run during which a fault acted, on boards' lines or on commands.
@@ -35,7 +35,7 @@ type FaultTime struct {
 	From   float64 `json:"from"` // seconds of the run
 	To     float64 `json:"to"`
 	Boards int     `json:"boards,omitempty"` // boards whose lines it affected, at most at the same time
-	Hits   int     `json:"hits,omitempty"`   // commands that it met
+	Hits   int     `json:"hits,omitempty"`   // commands that it affected
 }
 
 // lossyLine is the fault whose lines carry, but not everything: a history calls it packets.
@@ -74,7 +74,7 @@ func newLab(events []history.Event, started time.Time, seconds int) *Lab {
 	}
 	fill(seconds)
 	if !any {
-		return nil // other people's boards: nothing to show
+		return nil // boards of a real deployment: nothing to show
 	}
 	lab.Faults = faults.end(float64(seconds))
 	return lab

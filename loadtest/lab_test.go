@@ -14,7 +14,7 @@ import (
 
 var labStart = time.Unix(1000, 0)
 
-// labHistory is a run of 6 s on three boards of which one goes and comes back behind.
+// labHistory is a run of 6 s on three boards, one of which drops out and comes back with an old revision.
 func labHistory() (out []history.Event) {
 	add := func(at float64, e history.Event) {
 		e.WallNs = labStart.Add(time.Duration(at * 1e9)).UnixNano()
@@ -46,8 +46,8 @@ func labHistory() (out []history.Event) {
 	return out
 }
 
-// TestLab: openings, boards and faults stand on the seconds in which they were; the
-// state from before the run counts, what happened before or after it doesn't.
+// TestLab: openings, boards and faults are assigned to the seconds in which they happened. State from before the run
+// counts; events before or after it don't.
 func TestLab(t *testing.T) {
 	t.Parallel()
 	want := &Lab{
@@ -70,7 +70,7 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// TestMergedLabs: shards are added second by second, as their series are.
+// TestMergedLabs: shards are added up second by second, like their series.
 func TestMergedLabs(t *testing.T) {
 	t.Parallel()
 	one := Result{Started: labStart, Lab: newLab(labHistory(), labStart, 6)}
@@ -91,8 +91,8 @@ func TestMergedLabs(t *testing.T) {
 	}
 }
 
-// TestSamples: of each outcome the first two and the slowest three are kept, each once,
-// and a broken threshold shows those that it is about, the worst last.
+// TestSamples: for each outcome the first two and the slowest three are kept, each once. A broken threshold shows the
+// samples that it is about, the worst last.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	all := samples{}

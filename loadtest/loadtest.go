@@ -69,7 +69,7 @@ type Options struct {
 // error, with what was measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var before Result
-	if o.Baseline != "" { // a missing one is told before the run, not after it
+	if o.Baseline != "" { // a missing baseline is reported before the run, not after it
 		var err error
 		if before, err = ReadBaseline(o.Baseline); err != nil {
 			return Result{}, fmt.Errorf("baseline: %w", err)
@@ -78,7 +78,7 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var log *history.Long
 	if o.Judge {
 		log = o.newLog()
-		defer func() { _ = log.Close() }() // only read
+		defer func() { _ = log.Close() }() // only closes a file that was read
 	}
 	// The clock's follower ends with the run.
 	inner, cancel := context.WithCancel(ctx)
@@ -101,7 +101,7 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	res, err := r.run(inner)
 	r.used(context.WithoutCancel(ctx), t, began, &res)
 	res.Schema, res.Version = SchemaVersion, o.Version
-	if o.Judge && err == nil { // an interrupted run, too: what was sent is evidence
+	if o.Judge && err == nil { // interrupted runs too: what was sent is evidence
 		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin(res.Sent))
 		told := live.Start(o.Progress, func() string { return r.plan.Name + ": reading the history and judging" })
 		err = unwritten(r.prove(proving, t, log, &res))

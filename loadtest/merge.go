@@ -67,7 +67,7 @@ func merge(parts []Result, wrong []string) Result {
 	m := Result{Schema: SchemaVersion, Plan: f.Plan, Verdict: Pass, Seed: f.Seed, Run: f.Run, Version: f.Version, Environment: f.Environment, Started: f.Started, Statuses: map[string]int64{}}
 	c := newCollector()
 	for i, p := range parts {
-		_ = c.merge(p) // they were tried
+		_ = c.merge(p) // they were readable before
 		m.add(p)
 		m.Shards = append(m.Shards, p.ended())
 		for _, why := range p.Reasons {
@@ -103,7 +103,7 @@ func merge(parts []Result, wrong []string) Result {
 	return m
 }
 
-// add takes in the counts of a part.
+// add adds a part's counts.
 func (m *Result) add(p Result) {
 	m.Planned, m.Sent, m.Attempts, m.Renewed = m.Planned+p.Planned, m.Sent+p.Sent, m.Attempts+p.Attempts, m.Renewed+p.Renewed
 	m.Repeats, m.Replayed, m.Seconds = m.Repeats+p.Repeats, m.Replayed+p.Replayed, max(m.Seconds, p.Seconds)
@@ -123,7 +123,7 @@ func (r Result) index() int {
 	return r.Shard.Index
 }
 
-// name is what a reader knows the i-th part as.
+// name is how readers know the i-th part.
 func (r Result) name(i int) string {
 	if r.Shard == nil {
 		return fmt.Sprintf("part %d", i+1)
@@ -131,7 +131,7 @@ func (r Result) name(i int) string {
 	return "shard " + r.Shard.String()
 }
 
-// ended is what the merged result tells of a part.
+// ended is what the merged result says about a part.
 func (r Result) ended() Shard {
 	s := Shard{Started: r.Started, Sent: r.Sent, Verdict: r.Verdict, Dir: r.dir}
 	if r.Shard != nil {
@@ -140,7 +140,7 @@ func (r Result) ended() Shard {
 	return s
 }
 
-// together is how far apart generators may start that are one load.
+// together is how far apart generators may start and still count as one load.
 const together = time.Second
 
 // startedApart: generators that didn't run at the same time have no common rate.
@@ -186,7 +186,7 @@ func mergePhases(parts []Result) (out []Phase) {
 
 // merge adds a finished result's distributions.
 func (c *collector) merge(p Result) error {
-	if p.Sent == 0 && p.Verdict == Invalid { // it never came to measure anything, and says why
+	if p.Sent == 0 && p.Verdict == Invalid { // it measured nothing, and says why
 		return nil
 	}
 	add := func(to *hdrhistogram.Histogram, l Latency) error {

@@ -26,7 +26,7 @@ func NewMetrics() *Metrics {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_load_requests_total",
 			Help: "Requests of the load that are over, by outcome; error: no answer."}, []string{"outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "doorlab_load_request_seconds",
-			Help: "Duration of the load's requests, from the planned moment and from the one at which they were sent.", Buckets: buckets}, []string{"from"}),
+			Help: "Duration of the load's requests, measured from the planned moment and from the moment when they were sent.", Buckets: buckets}, []string{"from"}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "doorlab_load_lag_seconds",
 			Help: "How much later than planned requests were sent: if this grows, the generator is the limit.", Buckets: buckets}),
 		replayed: prometheus.NewCounter(prometheus.CounterOpts{Name: "doorlab_load_replayed_total", Help: "Answers that repeated a stored result."}),
@@ -44,7 +44,7 @@ func NewMetrics() *Metrics {
 // Gatherer shows them.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
-// answered counts a request that is over.
+// answered counts a finished request.
 func (m *Metrics) answered(outcome vocab.Outcome, took, since, lag time.Duration, rate float64) {
 	if m == nil {
 		return

@@ -21,7 +21,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// hitOf is what client, server and board tell of request n of a load on 200 places.
+// hitOf returns the events that client, server and board record for request n of a load on 200 places.
 func hitOf(n int) (own, others []history.Event) {
 	p := n % 200
 	e := history.Event{At: 1_795_000_000_000 + int64(n)*30, PlaceID: fmt.Sprintf("plc_%03d", p), DoorID: fmt.Sprintf("dor_%03d", p), CommandID: fmt.Sprintf("cmd_%08d", n)}
@@ -73,7 +73,7 @@ func hitOf(n int) (own, others []history.Event) {
 	return own, others
 }
 
-// provedHits judges a load of n requests and returns the result and how many MB the process had at most.
+// provedHits judges a load of n requests and returns the result and the peak memory of the process in MB.
 func provedHits(t *testing.T, n int, o Options, change func(n int, events []history.Event) []history.Event) (Result, int64) {
 	t.Helper()
 	lab := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -104,9 +104,8 @@ func provedHits(t *testing.T, n int, o Options, change func(n int, events []hist
 	return res, u.Maxrss >> 10
 }
 
-// TestJudgedInGroups: a history that is judged one group of places after the other has the
-// verdicts of one that is judged at once, a single wrong opening is found in it, and the run
-// directory has each event once.
+// TestJudgedInGroups: a history judged in groups of places gets the same verdicts as one judged at once, a single
+// wrong opening is found, and the run directory contains each event once.
 func TestJudgedInGroups(t *testing.T) {
 	t.Parallel()
 	const hits = 1000
@@ -155,7 +154,7 @@ func TestJudgedInGroups(t *testing.T) {
 	}
 }
 
-// TestMillionHits: a generator judges what a million requests left behind in bounded memory.
+// TestMillionHits: a generator judges the history of a million requests in bounded memory.
 func TestMillionHits(t *testing.T) {
 	hits, _ := strconv.Atoi(os.Getenv("DOORLAB_HITS"))
 	if hits == 0 {

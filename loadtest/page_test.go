@@ -19,7 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// ways are the events of commands that take each phase's own time, in ms.
+// waysOf returns the events of n commands in which each phase takes a distinct time, in ms.
 func waysOf(n int) (events []history.Event) {
 	add := func(kind string, i int, at int64, more history.Event) {
 		more.Kind, more.WallNs = kind, at*1e6
@@ -43,7 +43,7 @@ func waysOf(n int) (events []history.Event) {
 	return events
 }
 
-// TestPhases: each phase has its own time, and a command without the whole way has none.
+// TestPhases: each phase gets its own time; a command with an incomplete path gets none.
 func TestPhases(t *testing.T) {
 	t.Parallel()
 	got := phasesOf(waysOf(10))
@@ -62,7 +62,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// pages are results of each kind, with the longest that can stand in them.
+// pages are results of each kind, with the longest values that can occur in them.
 func pages(t *testing.T) map[string]Result {
 	out := map[string]Result{}
 	synctest.Test(t, func(t *testing.T) {
@@ -86,8 +86,8 @@ func pages(t *testing.T) map[string]Result {
 	return out
 }
 
-// TestPageInBrowser: the page opens from disk, loads nothing, fits every screen, and
-// starts with what failed; a search has its curve, commands have their phases.
+// TestPageInBrowser: the page opens from disk, loads nothing, fits every screen and starts with what failed. A search
+// shows its curve, and commands show their phases.
 func TestPageInBrowser(t *testing.T) {
 	t.Parallel()
 	results := pages(t)
@@ -112,7 +112,7 @@ func TestPageInBrowser(t *testing.T) {
 			if p.Eval(`document.querySelector(".failure")?.getBoundingClientRect().top ?? 0`, &top); top > 900 {
 				t.Errorf("%s, %s: the first failure starts %.0f px down, want at most 900", name, look, top)
 			}
-			var crooked []string // what shares the axis of time begins and ends where the others do
+			var crooked []string // charts that share the time axis must be aligned
 			p.Eval(`(() => { const at = e => { const r = e.querySelector("svg").getBoundingClientRect(); return r.left + "-" + r.right },
 				all = [...document.querySelectorAll("#course figure")]; return all.filter(e => at(e) != at(all[0])).map(e => e.id) })()`, &crooked)
 			if len(crooked) > 0 {
@@ -138,8 +138,8 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// TestFormats: every format of a failed run has the broken threshold and the broken
-// guarantee, and result.json fits its schema.
+// TestFormats: every format of a failed run shows the broken threshold and the broken guarantee, and result.json fits
+// its schema.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	dir, res := t.TempDir(), pages(t)["fail"]

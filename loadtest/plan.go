@@ -21,7 +21,7 @@ type Plan struct {
 	Rate      Rate     `yaml:"rate,omitempty" json:"rate,omitempty" jsonschema:"description=requests per second, like 300, 300/s or 600/m: of a constant run, the first of a ramp, the mean of a sine, the first step of a search"`
 	To        Rate     `yaml:"to,omitempty" json:"to,omitempty" jsonschema:"description=the last rate of a ramp, the highest of a search"`
 	Duration  Duration `yaml:"duration,omitempty" json:"duration,omitempty" jsonschema:"description=of the run, like 20s or 1m30s; for a search, of each step"`
-	Stages    []Stage  `yaml:"stages,omitempty" json:"stages,omitempty" jsonschema:"description=legs of a run with the pacer stages, one after the other"`
+	Stages    []Stage  `yaml:"stages,omitempty" json:"stages,omitempty" jsonschema:"description=the stages of a run with the pacer stages, one after the other"`
 	Amplitude Rate     `yaml:"amplitude,omitempty" json:"amplitude,omitempty" jsonschema:"description=how far a sine goes above and below its rate"`
 	Period    Duration `yaml:"period,omitempty" json:"period,omitempty" jsonschema:"description=of a sine"`
 	Precision Share    `yaml:"precision,omitempty" json:"precision,omitempty" jsonschema:"description=how exactly a search finds the rate; default 5%"`
@@ -70,9 +70,9 @@ type Stage struct {
 	Name     string   `yaml:"name,omitempty" json:"name,omitempty" jsonschema:"description=what reports call it, such as warm-up or spike"`
 	Rate     Rate     `yaml:"rate" json:"rate" jsonschema:"description=requests per second; 0 is a pause"`
 	To       *Rate    `yaml:"to,omitempty" json:"to,omitempty" jsonschema:"description=the rate at the end of a slope; default the same rate"`
-	Duration Duration `yaml:"duration" json:"duration" jsonschema:"description=of this leg"`
+	Duration Duration `yaml:"duration" json:"duration" jsonschema:"description=of this stage"`
 
-	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty" jsonschema:"description=what must hold for the requests that are due in this leg"`
+	Thresholds map[string]string `yaml:"thresholds,omitempty" json:"thresholds,omitempty" jsonschema:"description=what must hold for the requests that are due in this stage"`
 }
 
 // Mix is the share of each command.
@@ -131,7 +131,7 @@ func (p Plan) Problems() []Problem {
 	c.oneOf("$.places", p.Places, placeKinds)
 	c.pace(p)
 	sum := p.Commands.Open + p.Commands.Hold + p.Commands.Close
-	c.want(math.Abs(float64(sum)-1) < 1e-6, "$.commands", "the shares make %s, they must make 100%%", sum)
+	c.want(math.Abs(float64(sum)-1) < 1e-6, "$.commands", "the shares add up to %s, but must add up to 100%%", sum)
 	if p.Requests != (Requests{}) {
 		c.requests(p.Requests)
 	}
@@ -196,14 +196,14 @@ func (c *check) pace(p Plan) {
 		"amplitude": p.Amplitude > 0, "period": p.Period > 0}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		used := slices.Contains(uses, name)
-		c.want(!given[name] || used, "$."+name, "pacer %s takes no %s", p.Pacer, name)
+		c.want(!given[name] || used, "$."+name, "pacer %s doesn't take %q", p.Pacer, name)
 		needed := used && !(p.Pacer == "ramp" && (name == "rate" || name == "to"))
 		c.want(given[name] || !needed, "$."+name, "pacer %s needs %s", p.Pacer, name)
 	}
 	c.want(p.Pacer != "ramp" || p.Rate+p.To > 0, "$.to", "pacer ramp needs rate or to above 0")
 	c.want(p.Pacer != "sine" || p.Amplitude <= p.Rate, "$.amplitude", "must not be above the rate")
 	c.want(p.Pacer != "search" || p.To >= p.Rate, "$.to", "must not be below the rate")
-	c.want(p.Pacer != "search" || p.Limits(), "$.thresholds", "a search needs thresholds to keep")
+	c.want(p.Pacer != "search" || p.Limits(), "$.thresholds", "a search needs at least one threshold")
 	for i, s := range p.Stages {
 		at := fmt.Sprintf("$.stages[%d]", i)
 		c.want(s.Duration > 0, at+".duration", "stage needs duration")

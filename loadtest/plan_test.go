@@ -20,7 +20,7 @@ func TestEmbeddedPlansLoad(t *testing.T) {
 	for _, name := range []string{"door-commands", "ramp", "hot-door", "soak", "search", "mixed"} {
 		p, err := Load(name)
 		if err != nil || p.Name != name || p.Description == "" || p.Err() != nil {
-			t.Errorf("%s: %+v %v", name, p, err)
+			t.Errorf("%s: got %+v, %v, want a valid plan of that name with a description", name, p, err)
 		}
 		if _, err := Load("plans/" + name + ".yaml"); err != nil {
 			t.Errorf("by its path: got %v, want no error", err)
@@ -47,15 +47,15 @@ func TestBadPlans(t *testing.T) {
 	}{
 		"all at once": {"rat: 300\nduration: fast\ncommands: {open: 70%, shut: 30%}\n", []string{
 			`p.yaml:1:1: unknown key "rat", did you mean "rate"?`,
-			`p.yaml:2:11: "fast" is not a duration, write it like 20s or 1m30s`,
+			`p.yaml:2:11: "fast" is not a valid duration, write it like 20s or 1m30s`,
 			`p.yaml:3:23: unknown key "shut", valid: close hold open`,
 		}},
 		"pacer": {"pacer: sinus\nrate: 3\n", []string{`p.yaml:1:8: "sinus" is not a valid pacer, did you mean "sine"?`}},
 		"needs": {"pacer: sine\nrate: 3\nto: 5\nduration: 1s\n", []string{
-			"p.yaml:1:1: pacer sine needs amplitude", "p.yaml:1:1: pacer sine needs period", "p.yaml:3:1: pacer sine takes no to"}},
+			"p.yaml:1:1: pacer sine needs amplitude", "p.yaml:1:1: pacer sine needs period", "p.yaml:3:1: pacer sine doesn't take \"to\""}},
 		"stages": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {rate: 5}\n  - {rate: -1, duration: 1s}\n", []string{
-			`p.yaml:5:12: "-1" is not a rate, write it like 300 or 300/s`}},
-		"not a number": {"rate: NaN/s\nduration: 1s\n", []string{`p.yaml:1:7: "NaN/s" is not a rate, write it like 300 or 300/s`}},
+			`p.yaml:5:12: "-1" is not a valid rate, write it like 300 or 300/s`}},
+		"not a number": {"rate: NaN/s\nduration: 1s\n", []string{`p.yaml:1:7: "NaN/s" is not a valid rate, write it like 300 or 300/s`}},
 		"stage's thresholds": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s, thresholds: {p99_al: 1s}}\n", []string{
 			`p.yaml:3:42: unknown threshold "p99_al", did you mean "p99_all"?`}},
 		"no such threshold": {"rate: 1\nduration: 1s\nthresholds: {p99: 1s, latency: 1s}\n", []string{
@@ -66,19 +66,19 @@ func TestBadPlans(t *testing.T) {
 			`p.yaml:4:6: "ofline" is not one of ` + strings.Join(faults.Names(), ", ") + `, did you mean "offline"?`, "p.yaml:5:19: must be above 0, at most 100%", `p.yaml:5:30: params.p51: unknown "p51"`}},
 		"fleet":    {"rate: 1\nduration: 1s\nfleet: {boards: -1, report: {p50: 2ms, p99: 1ms}}\n", []string{"p.yaml:3:9: must be 1 or more", "p.yaml:3:40: must not be shorter than p50"}},
 		"requests": {"rate: 1\nduration: 1s\nrequests: {command: 50%, links: 10%}\n", []string{`p.yaml:3:26: unknown key "links", did you mean "link"?`}},
-		"no permits": {"rate: 1\nduration: 1s\nrequests: {command: 50%, revoke: 10%}\n", []string{"p.yaml:3:1: the shares make 60%, they must make 100%",
+		"no permits": {"rate: 1\nduration: 1s\nrequests: {command: 50%, revoke: 10%}\n", []string{"p.yaml:3:1: the shares add up to 60%, but must add up to 100%",
 			"p.yaml:3:1: must be above 0: reregister, revoke, permit and link use the permits that this load registers"}},
-		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares make 70%, they must make 100%", "p.yaml:5:1: must be below 100%: some requests must be originals"}},
+		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares add up to 70%, but must add up to 100%", "p.yaml:5:1: must be below 100%: some requests must be originals"}},
 		"thresholds": {"rate: 1\nduration: 1s\nthresholds:\n  p99_reportd: 1s\n  errors: few\n  p99_all: 5\n", []string{
 			`p.yaml:4:3: unknown threshold "p99_reportd", did you mean "p99_reported"?`,
 			`p.yaml:5:3: "few" is neither a count nor a share like 1%`,
-			`p.yaml:6:3: "5" is not a duration, write it like 20s or 1m30s`}},
+			`p.yaml:6:3: "5" is not a valid duration, write it like 20s or 1m30s`}},
 		"number":    {"rate: 1\nduration: 1s\nholdMinutes: many\nskew: [1]\n", []string{`p.yaml:3:14: expected a whole number, found "many"`, "p.yaml:4:7: expected a number, found a list"}},
 		"syntax":    {"rate: [1\n", []string{"p.yaml:1:7: sequence end token ']' not found"}},
 		"empty":     {"# nothing\n", []string{"p.yaml:1:1: the file is empty"}},
 		"not a map": {"- a\n", []string{"p.yaml:1:1: expected a mapping, found a list"}},
 		"a list":    {"stages: 5\n", []string{"p.yaml:1:9: expected a list, found \"5\""}},
-		"search":    {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs thresholds to keep", "p.yaml:3:1: must not be below the rate"}},
+		"search":    {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs at least one threshold", "p.yaml:3:1: must not be below the rate"}},
 		"duplicate": {"rate: 1\nrate: 2\nduration: 1s\n", []string{`p.yaml:2:1: "rate" is given twice`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestBadPlans(t *testing.T) {
 			_, err := parse("p.yaml", []byte(tt.text))
 			var bad *PlanError
 			if !errors.As(err, &bad) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got %v, want a *PlanError", err)
 			}
 			if diff := cmp.Diff(tt.want, bad.Lines); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
@@ -101,7 +101,7 @@ func TestPlanAsJSON(t *testing.T) {
 	text := must.Get(json.Marshal(p))(t)
 	var again Plan
 	if err := json.Unmarshal(text, &again); err != nil || !cmp.Equal(p, again) {
-		t.Errorf("%v\n%s\n%s", err, text, cmp.Diff(p, again))
+		t.Errorf("the plan doesn't survive JSON: %v\n%s\n%s", err, text, cmp.Diff(p, again))
 	}
 	if err := json.Unmarshal([]byte(`{"name":"n","rate":3,"duration":"1s","repeatedKeys":0.1,"commands":{}}`), &again); err != nil || again.Rate != 3 || again.RepeatedKeys != 0.1 {
 		t.Errorf("read as %+v, %v, want rate 3 and 0.1 of repeated keys", again, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// someDocs describe the command's 200 and 409, not its 504.
+// someDocs describe the command's 200 and 409, but not its 504.
 const someDocs = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/device/v1/devices/{id}/commands":{"post":{"responses":{
 	"200":{"description":"","content":{"application/json":{"schema":{"type":"object","required":["success","data"],"properties":{
 		"data":{"type":"object","required":["outcome"],"properties":{"outcome":{"type":"string","enum":["reported"]}}}}}}}},
@@ -41,7 +41,7 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 				target, o := bubble(f)
 				res := must.Get(Run(t.Context(), target, mustParse(t, "rate: 10/s\nduration: 2s\n"), o))(t)
 				if res.Validated != c.validated || res.Breaches != c.breaches || (res.Verdict == Pass) != (c.breaches == 0) {
-					t.Errorf("%s: %d of %d, %v", res.Verdict, res.Breaches, res.Validated, res.Reasons)
+					t.Errorf("%s: got %d breaches of %d checked, %v; want %d of %d", res.Verdict, res.Breaches, res.Validated, res.Reasons, c.breaches, c.validated)
 				}
 				if !strings.Contains(res.FirstBreach, c.want) || c.breaches > 0 && !strings.Contains(res.Text(), c.want) {
 					t.Errorf("first %q, want %q", res.FirstBreach, c.want)

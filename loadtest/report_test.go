@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// goldenRun is a run in fake time: every figure of its report is exact.
+// goldenRun is a run in fake time, so every number in its report is exact.
 func goldenRun(t *testing.T, dir, baseline string) Result {
 	t.Helper()
 	f := newFake()
@@ -38,13 +38,13 @@ func goldenRun(t *testing.T, dir, baseline string) Result {
 	return res
 }
 
-// ofThisMachine are the lines that differ from one machine, and one run, to the next.
+// ofThisMachine matches the lines that differ between machines or runs.
 var ofThisMachine = regexp.MustCompile(`(?m)^(go1\.[0-9.]+, \w+/\w+, \d+ CPUs?, GOMAXPROCS \d+|generator: [0-9.]+ processors busy, [0-9,]+ MB, [0-9,]+ garbage collections? \([0-9.a-z]+ together\))\n`)
 
 func TestTextGolden(t *testing.T) {
 	t.Parallel()
 	golden := filepath.Join("testdata", "report.txt")
-	want, _ := os.ReadFile(golden) // absent: the comparison says so
+	want, _ := os.ReadFile(golden) // if absent, the comparison fails
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		whole := goldenRun(t, dir, "").Text()
@@ -78,7 +78,7 @@ func TestResultFiles(t *testing.T) {
 		}
 		h, err := hdrhistogram.Decode([]byte(read.Outcomes[0].Scheduled.HDR))
 		if err != nil || h.TotalCount() != 500 {
-			t.Errorf("histogram: %v", err)
+			t.Errorf("histogram: %v, want 500 values", err)
 		}
 		page := must.Get(os.ReadFile(filepath.Join(dir, "report.html")))(t)
 		html := string(page)
@@ -146,12 +146,12 @@ func TestThresholdForms(t *testing.T) {
 	})
 }
 
-// A server that holds 700/s and drops what is above.
+// A server that handles 700/s and drops the rest.
 func TestSearchFindsTheLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		var free time.Time // one worker of 1/700 s a command
+		var free time.Time // one worker, 1/700 s per command
 		f.work = func(int) (int, string) {
 			f.mu.Lock()
 			now := time.Now()
@@ -171,7 +171,7 @@ func TestSearchFindsTheLimit(t *testing.T) {
 			t.Fatalf("want PASS, got %s, %v\n%s", res.Verdict, err, res.Text())
 		}
 		if res.Highest < 660 || res.Highest > 740 || len(res.Search) < 5 {
-			t.Errorf("highest %g of %v", res.Highest, res.Search)
+			t.Errorf("highest rate %g of %v, want 660 to 740 after at least 5 steps", res.Highest, res.Search)
 		}
 	})
 }

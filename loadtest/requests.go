@@ -87,7 +87,7 @@ func (q Requests) needs() map[string]string {
 }
 
 // ErrScope means that a key of the target may not do what the plan asks for.
-var ErrScope = errors.New("the plan needs a key that may do more")
+var ErrScope = errors.New("the plan needs a key with more scopes")
 
 // may checks a key's scopes. Error: ErrScope.
 func (q Requests) may(p *place) error {
@@ -104,7 +104,7 @@ func (c *check) requests(q Requests) {
 	for _, s := range q.shares() {
 		sum += s
 	}
-	c.want(sum > 1-1e-6 && sum < 1+1e-6, "$.requests", "the shares make %s, they must make 100%%", sum)
+	c.want(sum > 1-1e-6 && sum < 1+1e-6, "$.requests", "the shares add up to %s, but must add up to 100%%", sum)
 	c.want(q.Register > 0 || q.Reregister+q.Revoke+q.Permit+q.Link == 0, "$.requests.register",
 		"must be above 0: reregister, revoke, permit and link use the permits that this load registers")
 }

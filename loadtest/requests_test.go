@@ -17,8 +17,8 @@ import (
 
 const everyKind = "{command: 30%, register: 20%, reregister: 8%, revoke: 10%, permit: 7%, permits: 5%, devices: 5%, records: 5%, link: 8%, import: 2%}"
 
-// partners is a fake of what a mixed load asks for besides commands. It notes requests that a server couldn't tell the
-// order of, or that come for a permit that isn't there.
+// partners fakes the requests of a mixed load that aren't commands. It notes requests whose order a server couldn't
+// tell, or that refer to a permit that doesn't exist.
 type partners struct {
 	*fake
 	fails string // a path that is answered 503
@@ -101,8 +101,8 @@ func (p *partners) breach(is bool, format string, args ...any) {
 	}
 }
 
-// TestMixed: each kind of request gets its share, its own latencies and its own thresholds, and a permit has one request
-// at a time.
+// TestMixed: each kind of request gets its share, its own latencies and its own thresholds, and each permit has at
+// most one request in progress.
 func TestMixed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -116,7 +116,7 @@ thresholds: {errors: 0, p99_link: 100ms, link_min: 1, reported_min: 20%}`), o)
 		}
 		share := func(name vocab.Outcome) float64 { return float64(res.outcome(name).Count) / float64(res.Sent) }
 		for name, want := range map[vocab.Outcome]float64{vocab.Reported: .30, register: .20, reregister: .08, revoke: .10, permit: .07, permits: .05, devices: .05, records: .05, link: .08, imports: .02} {
-			if got := share(name); got < want*.7 || got > want*1.3+.02 { // drawn; some become registrations
+			if got := share(name); got < want*.7 || got > want*1.3+.02 { // drawn at random; some become registrations
 				t.Errorf("%s has a share of %.3f, want about %.2f", name, got, want)
 			}
 		}
@@ -126,7 +126,8 @@ thresholds: {errors: 0, p99_link: 100ms, link_min: 1, reported_min: 20%}`), o)
 	})
 }
 
-// TestMixedFails: a request that fails is rejected and breaks its thresholds; one that never came does, too.
+// TestMixedFails: a failing request counts as rejected and breaks its thresholds; so does a kind of request that
+// never occurred.
 func TestMixedFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -150,7 +151,7 @@ thresholds: {errors: 0, p99_records: 1s, import_min: 1, register_max: 0}`), o)
 	})
 }
 
-// TestMixedScope: a key that may not do what the plan asks for is told before anything is sent.
+// TestMixedScope: if a key lacks the scope for the plan, this is reported before anything is sent.
 func TestMixedScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

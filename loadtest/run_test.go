@@ -45,7 +45,7 @@ thresholds: {errors: 0, p99_reported: 100ms, rate_min: 299, reported_min: 100%}
 			t.Errorf("server saw %d requests of %d keys, generator %d hits, %d attempts, %d repeats, want 1500, 1350, 1500, 1500 and 150", f.requests, len(f.answers), res.Sent, res.Attempts, res.Repeats)
 		}
 		if res.Replayed != 150 || len(f.breaches) > 0 {
-			t.Errorf("%d replayed, breaches %v", res.Replayed, f.breaches)
+			t.Errorf("%d replayed, breaches %v; want 150 and none", res.Replayed, f.breaches)
 		}
 		if a, b := len(l.of(history.Attempt)), len(l.of(history.Answer)); a != 1500 || b != 1500 {
 			t.Errorf("history: got %d attempts, %d answers, want 1500 and 1500", a, b)
@@ -56,7 +56,7 @@ thresholds: {errors: 0, p99_reported: 100ms, rate_min: 299, reported_min: 100%}
 				near++
 			}
 		}
-		if near < 65 || near > 85 { // workers may overtake each other by one
+		if near < 65 || near > 85 { // workers may overtake each other by one position
 			t.Errorf("%d repeats right behind their first, want about 75", near)
 		}
 		checkBinary(t, filepath.Join(o.OutDir, "results.bin"), 1500)
@@ -77,8 +77,8 @@ func checkBinary(t *testing.T, path string, want int) {
 	}
 }
 
-// A server that stops for two seconds: hits that were due in them waited, and the
-// open model sends on, so the stall is in the latency and not in the rate.
+// A server that stalls for two seconds: requests that were due meanwhile waited, and the open model keeps sending, so
+// the stall shows in the latency and not in the rate.
 func TestStallIsSeen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -97,13 +97,13 @@ func TestStallIsSeen(t *testing.T) {
 		}
 		all := res.Outcomes[0].Scheduled
 		if all.Max < 1900 || all.P90 < 900 || all.P50 > 10 || res.Sent != 1000 || res.SentRate < 99.9 {
-			t.Errorf("the stall is not seen:\n%s", res.Text())
+			t.Errorf("the stall doesn't show as it should:\n%s", res.Text())
 		}
 	})
 }
 
-// A generator that cannot keep the pace: the wait of the hits is in the time
-// since scheduled, not in the service time, and the run is invalid.
+// A generator that can't keep up: the time that requests wait counts in the time since scheduled but not in the
+// service time, and the run is INVALID.
 func TestLaggingGeneratorIsInvalid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestLaggingGeneratorIsInvalid(t *testing.T) {
 		if res.Verdict != Invalid || res.ExitCode() != 6 || !strings.Contains(res.Reasons[0], "lagged") {
 			t.Errorf("%s, exit %d: %q, want INVALID, exit 6, as the generator lagged", res.Verdict, res.ExitCode(), res.Reasons)
 		}
-		// A lag excuses slow answers, never wrong ones.
+		// A lagging generator excuses slow answers, but never wrong ones.
 		for threshold, want := range map[string]struct {
 			verdict string
 			exit    int
@@ -134,7 +134,7 @@ func TestLaggingGeneratorIsInvalid(t *testing.T) {
 			}
 		}
 		if res.Outcomes[0].Scheduled.Max < 2800 || res.Outcomes[0].Service.Max > 100 {
-			t.Errorf("lag hidden:\n%s", res.Text())
+			t.Errorf("the lag doesn't show in the time since scheduled, or shows in the service time:\n%s", res.Text())
 		}
 	})
 }
@@ -170,8 +170,8 @@ func TestOutcomesAreNamed(t *testing.T) {
 	})
 }
 
-// Fifteen minutes cross a token's life once; a jump of the server's clock is
-// answered with 401 and one visible second try each.
+// Tokens last fifteen minutes and are renewed in the background. When the server's clock jumps, each affected request
+// gets a 401 and is visibly retried once.
 func TestTokensAreRenewed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -200,13 +200,13 @@ func TestTokensAreRenewed(t *testing.T) {
 			t.Errorf("got %v %s, %d exchanges, %d renewed, %d attempts, want no error, %s, 2, at least 1 and %d", err, res.Verdict, len(f.exchanges), res.Renewed, res.Attempts, Pass, 100+res.Renewed)
 		}
 		if got := int64(len(l.of(history.Attempt))); got != res.Attempts {
-			t.Errorf("history has %d attempts of %d", got, res.Attempts)
+			t.Errorf("the history has %d attempts, want %d", got, res.Attempts)
 		}
 	})
 }
 
-// [CMD-5] on the generator's side: a connection that breaks under a command is
-// an error, never a second request.
+// [CMD-5] for the generator: when a connection breaks during a command, that is an error. The request is never
+// resent.
 func TestNothingIsResent(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -241,10 +241,10 @@ func TestNothingIsResent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if int64(f.requests) != res.Attempts || res.Attempts != 100 {
-		t.Errorf("server saw %d requests, generator made %d attempts of 100 hits", f.requests, res.Attempts)
+		t.Errorf("the server saw %d requests, the generator made %d attempts; want 100 each", f.requests, res.Attempts)
 	}
 	if n := res.outcome(noAnswer).Count; n < 30 || res.Errors["connection closed"]+res.Errors["connection reset"] != n {
-		t.Errorf("%d without an answer: %v", n, res.Errors)
+		t.Errorf("%d without an answer, by error %v; want at least 30, all because the connection broke", n, res.Errors)
 	}
 	slices.Sort(f.order)
 	if n := len(slices.Compact(f.order)); n != 100 {
@@ -254,7 +254,7 @@ func TestNothingIsResent(t *testing.T) {
 		t.Errorf("tokens exchanged from %v, want an address each of the live places [AUTH-3]", got)
 	}
 	if a, b := len(l.of(history.Attempt)), len(l.of(history.Answer)); a != 100 || b != 100-int(res.outcome(noAnswer).Count) {
-		t.Errorf("history: %d attempts, %d answers", a, b)
+		t.Errorf("history: %d attempts, %d answers; want 100 and %d", a, b, 100-int(res.outcome(noAnswer).Count))
 	}
 }
 
@@ -303,7 +303,7 @@ func TestRunErrors(t *testing.T) {
 	})
 }
 
-// A pause in the plan does not hold up an interruption.
+// A pause in the plan doesn't delay an interruption.
 func TestInterruptedInAPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -318,7 +318,7 @@ func TestInterruptedInAPause(t *testing.T) {
 	})
 }
 
-// TestAbort: a load stops at its first broken limit, is judged by it, and isn't INVALID for what it didn't send.
+// TestAbort: a load stops at its first broken limit and is judged by it; what it didn't send doesn't make it INVALID.
 func TestAbort(t *testing.T) {
 	t.Parallel()
 	for limit, after := range map[string]float64{"offline_max: 20": 3, "offline_max: 5%": 8, "p99_reported: 1ms": 8, "offline_max: 100%": 60} {

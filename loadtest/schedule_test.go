@@ -35,13 +35,13 @@ func TestScheduleOfEachPacer(t *testing.T) {
 				t.Errorf("total %d, first %s, peak %g, want %d, 0 and %g", s.total, s.at(0), s.peak(), tt.total, tt.peak)
 			}
 			if name != "sine" && (!near(s.at(1), tt.first) || !near(s.at(s.total-1), tt.last)) {
-				t.Errorf("hit 1 at %d, the last at %d", s.at(1), s.at(s.total-1))
+				t.Errorf("hit 1 at %d, the last at %d; want %d and %d", s.at(1), s.at(s.total-1), tt.first, tt.last)
 			}
 		})
 	}
 }
 
-// at is the inverse of hits, never goes back, and stays within the run.
+// at is the inverse of hits, never goes backwards, and stays within the run.
 func TestScheduleInverts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -61,10 +61,10 @@ func TestScheduleInverts(t *testing.T) {
 		for n := range s.total {
 			at := s.at(n)
 			if at < last || at.Seconds() > s.seconds+1e-6 {
-				rt.Fatalf("hit %d at %s after %s, run of %gs", n, at, last, s.seconds)
+				rt.Fatalf("hit %d at %s after %s in a run of %gs; want times to rise and stay within the run", n, at, last, s.seconds)
 			}
 			if got := s.hits(at.Seconds()); math.Abs(got-float64(n)) > 1e-3 {
-				rt.Fatalf("at(%d) = %s, but %g are due then", n, at, got)
+				rt.Fatalf("at(%d) = %s, but %g hits are due then, want the same number", n, at, got)
 			}
 			last = at
 		}
@@ -117,7 +117,7 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
-// Later repeats are as old as asked.
+// Delayed repeats have the requested age.
 func TestRepeatAfter(t *testing.T) {
 	t.Parallel()
 	src := testSource(mustParse(t, "rate: 100\nduration: 20s\nrepeatedKeys: 20%\nrepeatedAtOnce: 0%\nrepeatAfter: 3s"), 1)
@@ -127,7 +127,7 @@ func TestRepeatAfter(t *testing.T) {
 		if !h.repeat {
 			first[h.key] = h.n
 		} else if age := src.sched.at(h.n) - src.sched.at(first[h.key]); h.n > 400 && age < 3*time.Second {
-			t.Fatalf("hit %d repeats one %s old", h.n, age)
+			t.Fatalf("hit %d repeats one that is %s old, want at least 3s", h.n, age)
 		}
 	}
 	if src.repeats != 400 {

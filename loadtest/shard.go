@@ -175,11 +175,11 @@ func (l limit) waits() bool {
 // laterThan is how much later than --start-at a generator may begin.
 const laterThan = time.Second
 
-// late says that the run began too late; "" for one that didn't.
+// late says that the run began too late; "" if it didn't.
 func late(began, want time.Time) string {
 	by := began.Sub(want)
 	if want.IsZero() || by <= laterThan {
 		return ""
 	}
-	return fmt.Sprintf("the generator began %s s after the time that it should have started at", number(math.Round(by.Seconds()*10)/10))
+	return fmt.Sprintf("the generator began %s s after its start time", number(math.Round(by.Seconds()*10)/10))
 }

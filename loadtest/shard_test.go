@@ -19,8 +19,8 @@ import (
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
-// TestPartsMakeTheWhole: the shards of a schedule have each request of it once, when one
-// generator would send it, and as many repeats; for any rate and number of shards.
+// TestPartsMakeTheWhole: for any rate and number of shards, the shards of a schedule together have each request once,
+// at the time at which one generator would send it, and as many repeats.
 func TestPartsMakeTheWhole(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -43,7 +43,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 		repeats := 0
 		for i := 1; i <= n; i++ {
 			s, err := whole.part(&Shard{Index: i, Of: n, weights: weights})
-			if errors.Is(err, ErrShard) { // no request is its
+			if errors.Is(err, ErrShard) { // it gets no requests
 				continue
 			}
 			if err != nil {
@@ -78,7 +78,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 	})
 }
 
-// placesOf are live places with a test place in front.
+// placesOf returns n live places, preceded by a test place.
 func placesOf(n int) []Place {
 	list := []Place{{PlaceID: "plc_test", Name: "Test", Kind: "test", APIKey: "sact_x"}}
 	for i := range n {
@@ -89,7 +89,7 @@ func placesOf(n int) []Place {
 
 const shardPlan = "name: evening\nrate: 100/s\nduration: 10s\nrepeatedKeys: 10%\nrepeatedAtOnce: 0%\nthresholds: {p99_reported: 90ms, errors: 0, rate_min: 99/s, reported_min: 900, offline_max: 17}"
 
-// generators runs a load as n shards at once against one target; 0: undivided.
+// generators runs a load as n concurrent shards against one target; 0: undivided.
 func generators(t *testing.T, n int) []Result {
 	t.Helper()
 	f := newFake()
@@ -116,8 +116,8 @@ func generators(t *testing.T, n int) []Result {
 	return results
 }
 
-// TestShardsMergedAreOneRun: one to four shards, merged, have exactly the counts of one
-// run, its percentiles, its series and its verdict.
+// TestShardsMergedAreOneRun: one to four merged shards have exactly the counts, percentiles, series and verdict of a
+// single run.
 func TestShardsMergedAreOneRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,8 +156,8 @@ func TestShardsMergedAreOneRun(t *testing.T) {
 	})
 }
 
-// TestShardAlone: what only all shards together can show isn't held against one of them;
-// what one breaks is.
+// TestShardAlone: a single shard isn't blamed for what only all shards together can show; what it breaks itself
+// counts.
 func TestShardAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestShardAlone(t *testing.T) {
 					t.Errorf("shard %s: %s %s is %s, want ok, and %v that the merge tells", r.Shard, h.Name, h.Limit, h.Value, later)
 				}
 			}
-			want := int64(222) // of 1,000 for 9 places, to two of them
+			want := int64(222) // of 1,000 requests for 9 places, those to two of them
 			if r.Shard.Index == 2 {
 				want = 333
 			}
@@ -179,8 +179,8 @@ func TestShardAlone(t *testing.T) {
 	})
 }
 
-// TestEachDoorAsOften: whatever the shards have of places and doors, merged they command each
-// door as often as one generator does, to within a request or two.
+// TestEachDoorAsOften: however places and doors are divided among shards, merged they command each door as often as
+// one generator does, give or take two requests.
 func TestEachDoorAsOften(t *testing.T) {
 	t.Parallel()
 	plan := newSchedule(mustParse(t, "rate: 100/s\nduration: 60s").withDefaults())
@@ -232,8 +232,8 @@ func TestTakesItsPlaces(t *testing.T) {
 		"the test place":              {Part{Shard: shard.Shard{Index: 1, Of: 3}}, all, "test", "plc_test"},
 		"all kinds":                   {Part{Shard: shard.Shard{Index: 1, Of: 3}}, all, "all", "plc_test plc_2"},
 		"of another cell":             {Part{second, bare}, []Place{all[0], all[3]}, "live", "no key for Place 0 (plc_0) of shard 2/3"},
-		// One generator falls back to the test place where there is no live one; a shard whose
-		// places happen to be tests must not.
+		// If there is no live place, a single generator falls back to the test place. A shard that happens to have
+		// only test places must not.
 		"no live one in it": {Part{Shard: shard.Shard{Index: 1, Of: 6}}, all, "live", `none of 6 places of the kind "live" is in shard 1/6`},
 	} {
 		mine, of, err := c.part.take(c.target, c.kind)
@@ -259,7 +259,7 @@ func TestTakesItsPlaces(t *testing.T) {
 	}
 }
 
-// TestStartAt: the first request is due then; a generator that isn't ready by then is INVALID.
+// TestStartAt: the first request is due at that time; a generator that isn't ready by then makes the run INVALID.
 func TestStartAt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -271,14 +271,14 @@ func TestStartAt(t *testing.T) {
 		if err != nil || res.Verdict != Pass || res.Started.Sub(at).Abs() > time.Millisecond {
 			t.Errorf("started at %s, %s, %v; want %s", res.Started, res.Verdict, err, at)
 		}
-		o.StartAt = time.Now().Add(-1500 * time.Millisecond) // the target took its time
+		o.StartAt = time.Now().Add(-1500 * time.Millisecond) // as if preparing the target had taken long
 		if res, err = Run(t.Context(), target, plan, o); err != nil || res.Verdict != Invalid || !strings.Contains(res.Reasons[0], "began 1.5 s after") {
 			t.Errorf("%s %q, %v; want INVALID, begun 1.5 s late", res.Verdict, res.Reasons, err)
 		}
 	})
 }
 
-// TestHistoryOfAShard: of a server that others share, only the shard's own places are judged.
+// TestHistoryOfAShard: when several shards share a server, each judges only its own places.
 func TestHistoryOfAShard(t *testing.T) {
 	t.Parallel()
 	events := []history.Event{

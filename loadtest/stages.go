@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// StageResult is what came of the requests that were due in one stage.
+// StageResult is the result of the requests that were due in one stage.
 type StageResult struct {
 	Name     string    `json:"name"`
 	From     float64   `json:"from"` // seconds into the run
@@ -36,7 +36,7 @@ func (s StageResult) outcome(name vocab.Outcome) Outcome {
 	return Outcome{}
 }
 
-// called is what reports call the i-th stage, from 0.
+// called is the i-th stage's name in reports, counted from 0.
 func (s Stage) called(i int) string { return cmp.Or(s.Name, fmt.Sprintf("stage %d", i+1)) }
 
 // stage is the collector of the stage in which something is due; nil in a run without stages.

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// TestStageThresholds: a stage's thresholds are about what was due in it, in a run, in its reports and in a merge.
+// TestStageThresholds: a stage's thresholds apply to the requests due in it, in a run, in its reports and in a merge.
 func TestStageThresholds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		f.work = func(n int) (int, string) {
-			if n >= 200 && n < 600 { // of the spike
+			if n >= 200 && n < 600 { // in the spike stage
 				time.Sleep(300 * time.Millisecond)
 			}
 			return 200, ""
@@ -67,7 +67,7 @@ thresholds: {p50_all: 1s}
 	})
 }
 
-// TestStageAborts: an upper limit of a stage ends the load, too.
+// TestStageAborts: an upper limit of a stage also aborts the load.
 func TestStageAborts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ type turns struct {
 	all    int64   // requests of the whole schedule
 }
 
-// turnsOf are those of a shard, counted from 0, where each shard has a weight.
+// turnsOf returns a shard's turns, counted from 0, where each shard has a weight.
 func turnsOf(index int, weights []int64, all int64) *turns {
 	t := &turns{index: index, all: all}
 	common := int64(0)

@@ -25,7 +25,7 @@ func unlike(parts []Result) (wrong []string) {
 			say("%s and %s ran different plans", a, b)
 		case p.Schema != first.Schema || p.Version != first.Version:
 			say("%s and %s are of different versions: %s, %s", a, b, version(first), version(p))
-		case p.Shard != nil && first.Shard != nil && p.Seed != first.Seed: // generators that aren't shards may draw as they like
+		case p.Shard != nil && first.Shard != nil && p.Seed != first.Seed: // generators that aren't shards may use any seed
 			say("%s has the seed %d, %s the seed %d", a, first.Seed, b, p.Seed)
 		}
 	}
@@ -74,7 +74,7 @@ func incomplete(parts []Result, alike bool) (wrong []string) {
 	return wrong
 }
 
-// told names a part by its directory, where it has one.
+// told names a part by its directory, if it has one.
 func (r Result) told(i int) string { return cmp.Or(r.dir, r.name(i)) }
 
 func same(a, b Plan) bool {

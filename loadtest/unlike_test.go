@@ -15,7 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// judged gives a result what its history showed: so many commands, so many of them bad.
+// judged gives a result a judgement: so many commands, so many of them bad.
 func judged(r Result, commands, bad int) Result {
 	v := judge.Verdict{Clause: "CMD-1", Promise: judge.Promise("CMD-1"), Status: judge.Pass, Checked: commands, Number: amount.Number(commands) + " commands reported, one actuation each"}
 	if bad > 0 {
@@ -27,8 +27,8 @@ func judged(r Result, commands, bad int) Result {
 	return r
 }
 
-// TestShardsThatDontBelongTogether: nothing that keeps shards from being one whole load
-// passes, and none of it hides a breach.
+// TestShardsThatDontBelongTogether: every difference that keeps shards from being one load is rejected, and none
+// hides a breach.
 func TestShardsThatDontBelongTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,8 +78,7 @@ func TestShardsThatDontBelongTogether(t *testing.T) {
 	})
 }
 
-// TestMergedReport: the ledgers of the shards are one, and the page has phases, shards and
-// what each of them said by itself.
+// TestMergedReport: the shards' ledgers become one, and the page shows phases, shards and each shard's own verdict.
 func TestMergedReport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -90,7 +89,7 @@ func TestMergedReport(t *testing.T) {
 			h := newHistogram()
 			record(h, time.Duration(i+1)*10*time.Millisecond)
 			r.Phases = []Phase{{Name: phaseNames[3].name, Who: phaseNames[3].who, N: 1, Latency: summarize(h)}}
-			r.Thresholds[2].OK = i == 0 // p99_reported, of the second by itself
+			r.Thresholds[2].OK = i == 0 // p99_reported, broken in the second shard only
 			dir := filepath.Join(root, r.Shard.String()[:1])
 			must.OK(t, os.MkdirAll(dir, 0o755))
 			must.OK(t, r.Write(dir))
@@ -115,7 +114,7 @@ func TestMergedReport(t *testing.T) {
 		}
 		for _, id := range []string{`id="shards"`, `id="phases"`, `id="latency"`, `id="rate"`} {
 			if !strings.Contains(page, id) {
-				t.Errorf("the page of a merged result has no %s", id)
+				t.Errorf("the merged page lacks %s", id)
 			}
 		}
 		nowhere := filepath.Join(root, "nowhere")

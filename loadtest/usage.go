@@ -135,14 +135,14 @@ func countsOf(name string, families map[string]*dto.MetricFamily) counted {
 		began: of("process_start_time_seconds").GetGauge().GetValue(), boards: int64(of("doorlab_boards").GetGauge().GetValue())}
 }
 
-// used notes in a result what was used since before, and where.
+// used adds to a result what was used since before, and where.
 func (r *runner) used(ctx context.Context, t Target, before []counted, res *Result) {
 	env := Environment{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), MaxProcs: runtime.GOMAXPROCS(0),
 		Link: r.opts.Link, Client: r.opts.Client}
 	for _, now := range t.counts(ctx) {
 		env.Boards = max(env.Boards, now.boards)
 		for _, was := range before {
-			if was.Name != now.Name || was.began != now.began { // another life of the process
+			if was.Name != now.Name || was.began != now.began { // the process was restarted
 				continue
 			}
 			now.CPUSeconds = round(now.CPUSeconds-was.CPUSeconds, 3)

@@ -23,7 +23,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(unquote(b))
 	if err != nil || v < 0 {
-		return fmt.Errorf("%q is not a duration, write it like 20s or 1m30s", unquote(b))
+		return fmt.Errorf("%q is not a valid duration, write it like 20s or 1m30s", unquote(b))
 	}
 	*d = Duration(v)
 	return nil
@@ -38,7 +38,7 @@ func (r *Rate) UnmarshalText(b []byte) error {
 	div, known := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[per]
 	v, err := strconv.ParseFloat(num, 64)
 	if err != nil || !known || !(v >= 0 && v <= 1e6) {
-		return fmt.Errorf("%q is not a rate, write it like 300 or 300/s", unquote(b))
+		return fmt.Errorf("%q is not a valid rate, write it like 300 or 300/s", unquote(b))
 	}
 	*r = Rate(v / div)
 	return nil
@@ -55,7 +55,7 @@ func (s *Share) UnmarshalText(b []byte) error {
 		v /= 100
 	}
 	if err != nil || !(v >= 0 && v <= 1) {
-		return fmt.Errorf("%q is not a share, write it like 10%% or 0.1", unquote(b))
+		return fmt.Errorf("%q is not a valid share, write it like 10%% or 0.1", unquote(b))
 	}
 	*s = Share(v)
 	return nil

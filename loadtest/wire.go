@@ -41,7 +41,7 @@ type wire struct {
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
-		_ = req.Body.Close() // never used: the hit holds the same bytes
+		_ = req.Body.Close() // never used, because the hit holds the same bytes
 	}
 	h, ok := w.source.take(req.Header.Get(hitHeader))
 	if !ok {
@@ -83,7 +83,7 @@ func (w *wire) send(ctx context.Context, h *hit, token string) (answer, error) {
 	return w.api.call(ctx, w.via, r)
 }
 
-// response hands the answer to vegeta, its reading in headers beside it.
+// response passes the answer to vegeta, together with what was read from it, in headers.
 func (a answer) response(req *http.Request, h *hit) *http.Response {
 	outcome := a.outcome
 	if h.kind != "" {

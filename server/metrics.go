@@ -127,7 +127,7 @@ func (m *metrics) watchBroker(g *gateway.Gateway, w *world.World) {
 	m.family("doorlab_broker_errors_total", "Failures inside the broker: accepting a connection, a panic that one connection caused.", "kind", map[string]func() int64{
 		"accept": of(func(c gateway.Counts) int64 { return c.AcceptErrors }), "panic": of(func(c gateway.Counts) int64 { return c.Panics })})
 	m.counter("doorlab_board_messages_received_total", "Messages from boards.", "", "", of(func(c gateway.Counts) int64 { return c.Uplinks }))
-	m.family("doorlab_board_messages_total", "Messages from boards that count, by kind.", "kind", map[string]func() int64{
+	m.family("doorlab_board_messages_total", "Messages from boards that were accepted, by kind.", "kind", map[string]func() int64{
 		"hello": of(func(c gateway.Counts) int64 { return c.Hellos }), "report": of(func(c gateway.Counts) int64 { return c.Reports }),
 		"record": of(func(c gateway.Counts) int64 { return c.Records })})
 	reasons := map[string]func() int64{}

@@ -273,6 +273,9 @@ func (s *Server) SIP() string {
 	return s.sip.Addr()
 }
 
+// Place is a place with the operator's settings. Error: fail.ErrNotFound for an unknown one.
+func (s *Server) Place(id string) (place.Place, error) { return s.store.Place(id) }
+
 // KeyRevoked reports whether a key is revoked. Error: fail.ErrNotFound for an unknown one.
 func (s *Server) KeyRevoked(keyID string) (bool, error) {
 	k, err := s.store.Key(keyID)

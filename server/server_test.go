@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// What takes a right away waits for the openings in progress, see PERM-4: the
-// services are composed around the same ones.
+// Changes that take away a right wait for the openings in progress, see PERM-4. This only works if all services share
+// the same ones.
 func TestChangesWaitForOpenings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

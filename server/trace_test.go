@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// TestTracingOffIsFree: without a tracer the hook that every command passes allocates
-// nothing. Not in parallel: it counts allocations.
+// TestTracingOffIsFree: without a tracer, the hook that every command passes allocates nothing. It isn't parallel
+// because it counts allocations.
 func TestTracingOffIsFree(t *testing.T) {
 	s, trail := &Server{}, &command.Trail{}
 	if n := testing.AllocsPerRun(1000, func() { s.trace(command.BeforePublish, trail) }); n != 0 {

@@ -16,9 +16,9 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// TestRestore: what docs/operations.md calls a backup, taken from a running server,
-// is one: the keys work, what was acknowledged before it is there, what came later
-// isn't, and boards that are ahead are brought back to the restored content.
+// TestRestore: a backup made as docs/operations.md describes, from a running server, works: its keys are valid, what
+// was acknowledged before it exists, what came later doesn't, and boards that are ahead return to the restored
+// content.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	dir, backup := t.TempDir(), t.TempDir()
@@ -53,7 +53,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestFilesAreTheOwners: nothing in a data directory can be read by others, from the first moment on.
+// TestFilesAreTheOwners: nothing in a data directory is ever readable by others, from the moment it is created.
 func TestFilesAreTheOwners(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -79,7 +79,7 @@ func TestFilesAreTheOwners(t *testing.T) {
 	}
 }
 
-// partner is a client with a token of the place's key.
+// partner is a client with a token for the place's key.
 func partner(t *testing.T, tb *Testbed, place int) client.Client {
 	t.Helper()
 	c := must.Get(client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), keyOf(t, tb, place)))(t)
@@ -105,7 +105,7 @@ func permits(t *testing.T, tb *Testbed) (refs []string) {
 	return refs
 }
 
-// synced returns when every board has its place's revision; go test's own timeout is its bound.
+// synced returns once every board has its place's revision; go test's timeout is the limit.
 func synced(t *testing.T, tb *Testbed) {
 	t.Helper()
 	for {

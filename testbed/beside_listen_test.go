@@ -10,8 +10,8 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// Without a control API the metrics have a listener of their own, with nothing else
-// on it; profiles have one on loopback.
+// Without a control API, the metrics get a listener of their own that serves nothing else, and profiles get one on
+// loopback.
 func TestListenersBeside(t *testing.T) {
 	t.Parallel()
 	tb := must.Get(Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Metrics: "127.0.0.1:0", Debug: "127.0.0.1:0"}))(t)

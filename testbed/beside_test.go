@@ -10,8 +10,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// soon waits for what a server notices by itself. How soon it does, server/auth's
-// tests measure in their own time; here it only has to come.
+// soon waits for something that a server notices on its own. How soon it does is tested in server/auth, in fake time;
+// here it only has to happen.
 func soon(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := clock.Mono() + time.Minute; !is(); {
@@ -21,8 +21,7 @@ func soon(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestBesideARunningServer: keys are made and revoked on the data alone; the
-// server notices.
+// TestBesideARunningServer: keys are created and revoked directly in the data, and the running server notices.
 func TestBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,7 +36,7 @@ func TestBesideARunningServer(t *testing.T) {
 	clienttest.Do(t, beside, http.MethodPost, "/lab/v1/keys", body, &made)
 	c, err := client.Client{Base: tb.Ready.HTTP}.SignIn(t.Context(), made.APIKey)
 	if err != nil {
-		t.Fatalf("the new key: %v", err)
+		t.Fatalf("the new key: got %v, want it to work", err)
 	}
 	clienttest.Do(t, beside, http.MethodDelete, "/lab/v1/keys/"+made.KeyID, nil, nil)
 	soon(t, "the revoked key's token is refused", func() bool {
@@ -50,7 +49,7 @@ func TestBesideARunningServer(t *testing.T) {
 	b := tb.cfg.World.Places[1].Boards[0].ID
 	var out struct{ Password string }
 	if err := beside.Do(t.Context(), http.MethodPost, "/lab/v1/boards/"+b+"/rotate", nil, &out); err != nil || len(out.Password) < 16 {
-		t.Fatalf("rotated: %v", err)
+		t.Fatalf("rotated: got %v, want a password of 16 characters or more", err)
 	}
 	if _, _, err := Beside(t.TempDir()); err == nil {
 		t.Error("an empty directory was taken for data")

@@ -24,10 +24,10 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// TestConsoleThroughput ('make console-bench') measures what an open console takes from the commands: with nobody
-// looking, with a client that reads the same stream as the page does (what the console costs the server), and with
-// the page open in Chromium on this machine, which also draws it. They take turns, and each turn is compared with
-// the one of its round in which nobody looked. It judges no time: the machine may be busy.
+// TestConsoleThroughput ('make console-bench') measures how much an open console slows down commands: with nobody
+// watching, with a client that reads the same stream as the page (the cost on the server), and with the page open in
+// Chromium on this machine (which includes drawing it). The modes take turns, and each turn is compared with the
+// unwatched turn of its round. No time fails the test, because the machine may be busy.
 func TestConsoleThroughput(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("DOORLAB_SCALE"))
 	if n == 0 {
@@ -45,7 +45,7 @@ func TestConsoleThroughput(t *testing.T) {
 		{"Boards in Chromium", func() func() { return b.look("/boards") }},
 	}
 	const rounds, turn = 9, 4 * time.Second
-	b.turn(turn) // connections are made
+	b.turn(turn) // establishes the connections
 	speed, ratio, cpu := make([][]float64, len(ways)), make([][]float64, len(ways)), make([][]float64, len(ways))
 	for round := range rounds {
 		perSecond := make([]float64, len(ways))
@@ -74,7 +74,7 @@ type consoleBench struct {
 	t      *testing.T
 	tb     *Testbed
 	page   *browser.Page
-	signed *http.Client // in to the console
+	signed *http.Client // signed in to the console
 	calls  *http.Client
 	at     []benchPlace
 	serial atomic.Int64
@@ -85,7 +85,8 @@ type benchPlace struct {
 	doors []string
 }
 
-// newConsoleBench starts boards that answer at once: fewer places than one address may exchange keys in a minute.
+// newConsoleBench starts boards that answer immediately. There are fewer places than one address may exchange keys
+// per minute.
 func newConsoleBench(t *testing.T, boards int) *consoleBench {
 	t.Helper()
 	const places = 25
@@ -118,8 +119,8 @@ func newConsoleBench(t *testing.T, boards int) *consoleBench {
 	return b
 }
 
-// turn lets the callers work for a while and returns commands per second, and µs of the processor for each:
-// of this process, so without Chromium.
+// turn lets the callers work for a while and returns commands per second and CPU time per command in µs, for this
+// process only, so without Chromium.
 func (b *consoleBench) turn(d time.Duration) (perSecond, cpu float64) {
 	b.t.Helper()
 	var done atomic.Int64
@@ -146,7 +147,7 @@ func (b *consoleBench) turn(d time.Duration) (perSecond, cpu float64) {
 	return n / (clock.Mono() - began).Seconds(), float64((processor()-before)/time.Microsecond) / max(n, 1)
 }
 
-// look has the page open in Chromium.
+// look opens the page in Chromium.
 func (b *consoleBench) look(path string) (closes func()) {
 	b.page.Open(b.tb.Ready.Control + path)
 	b.page.Await(`document.getElementById("stream").dataset.state === "on"`)
@@ -176,7 +177,7 @@ func (b *consoleBench) stream(path string) (closes func()) {
 	}
 }
 
-// processor is how much of it this process has used.
+// processor is the CPU time used by this process.
 func processor() time.Duration {
 	var ru syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {

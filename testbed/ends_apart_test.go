@@ -16,8 +16,8 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// TestOutageOfBoardsApart: the boards are another process's, and the server's clock jumps right after they were cut,
-// once it has been asked to settle: it dates the outage to the cut.
+// TestOutageOfBoardsApart: the boards run in another process. Right after they are cut, the server is asked to settle
+// and its clock jumps; it must date the outage to the cut.
 func TestOutageOfBoardsApart(t *testing.T) {
 	t.Parallel()
 	w := world.Default(3, 8)
@@ -49,7 +49,7 @@ func TestOutageOfBoardsApart(t *testing.T) {
 	}
 }
 
-// A server waits for the end of a connection until it has handled it, and no longer than it may.
+// A server waits until it has handled the end of a connection, but no longer than its limit.
 func TestStandingConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestStandingConnections(t *testing.T) {
 	})
 }
 
-// Boards that get their change are waited for; those that don't are given up 2 s after the last one that did.
+// Boards that receive their change are waited for; those that don't are given up 2 s after the last one that did.
 func TestUntilQuiet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

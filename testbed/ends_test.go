@@ -12,14 +12,14 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// TestOutageBeginsAtTheCut: whatever cuts the boards' connections, the server dates
-// the outage to the cut, although the clock jumps at once.
+// TestOutageBeginsAtTheCut: however the boards' connections are cut, the server dates the outage to the cut, even if
+// the clock jumps right after it.
 func TestOutageBeginsAtTheCut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, link string
 		fault      string
-		within     time.Duration // of the request the cut comes: flapping boards take turns
+		within     time.Duration // how long after the request the cut may come: flapping boards take turns
 	}{
 		{"offline in memory", Memory, `{"fault":"offline","share":1}`, 0},
 		{"offline over TCP", TCP, `{"fault":"offline","share":1}`, 0},
@@ -31,7 +31,7 @@ func TestOutageBeginsAtTheCut(t *testing.T) {
 			tb := begin(t, Config{Virtual: true, Link: c.link})
 			virtual := tb.clk.(*clock.Virtual)
 			virtual.Freeze()
-			must.OK(t, virtual.Advance(tb.clk.Now().Truncate(time.Second).Add(time.Second))) // the server dates to the millisecond
+			must.OK(t, virtual.Advance(tb.clk.Now().Truncate(time.Second).Add(time.Second))) // the server's dates are in milliseconds
 			from := tb.clk.Now()
 			cut := from.Add(c.within)
 			lab := tb.lab()
@@ -39,7 +39,7 @@ func TestOutageBeginsAtTheCut(t *testing.T) {
 				clienttest.Do(t, lab, http.MethodPost, "/lab/v1/faults", json.RawMessage(c.fault), nil)
 			}
 			var boards []string
-			for _, p := range tb.cfg.World.Places[1:] { // the test place takes no faults
+			for _, p := range tb.cfg.World.Places[1:] { // faults don't apply to the test place
 				for _, b := range p.Boards {
 					boards = append(boards, b.ID)
 					if s := tb.life.Load().server.Board(b.ID); c.fault != "" && c.within == 0 && s.State != board.Offline {

@@ -9,8 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// A door whose board has never connected is unknown, not offline; one of the
-// test place's built-in boards is online.
+// A door whose board has never connected is unknown, not offline. The test place's built-in boards are online.
 func TestHealthBeforeTheFirstConnection(t *testing.T) {
 	t.Parallel()
 	tb := must.Get(Start(t.Context(), Config{World: world.Default(3, 10), DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)

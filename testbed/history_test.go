@@ -29,8 +29,8 @@ func openMany(t *testing.T, tb *Testbed, prefix string, n int) {
 	wg.Wait()
 }
 
-// TestStartedTellsNotAfter: only a notAfter that was asked for replaces the contract's in the
-// judge; the server's own default doesn't.
+// TestStartedTellsNotAfter: the history records notAfter only if it was configured, so that the judge uses the
+// contract's value instead of the server's own default.
 func TestStartedTellsNotAfter(t *testing.T) {
 	t.Parallel()
 	for want, configured := range map[int64]time.Duration{0: 0, 2500: 2500 * time.Millisecond} {
@@ -46,14 +46,14 @@ func TestStartedTellsNotAfter(t *testing.T) {
 	}
 }
 
-// A server that nobody records keeps no events; a run in the middle of its life
-// gets a history that begins with the state of that moment and can be judged.
+// A server keeps no events unless somebody records. A run in the middle of its life gets a history that begins with
+// the current state and can be judged.
 func TestHistoryOnDemand(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{OnDemand: true})
 	openMany(t, tb, "before", 80)
 	if tb.History.Len() != 0 || tb.spool.Recording() {
-		t.Fatalf("%d events in memory, recording %v", tb.History.Len(), tb.spool.Recording())
+		t.Fatalf("%d events in memory, recording %v; want 0 and false", tb.History.Len(), tb.spool.Recording())
 	}
 	lab := tb.lab()
 	must.Get(lab.Record(t.Context(), true))(t)
@@ -78,7 +78,7 @@ func TestHistoryOnDemand(t *testing.T) {
 	}
 	for _, row := range judge.Ledger(judge.Judge(judge.NewView(events)), nil, judge.Basis{}) {
 		if row.Status == judge.Fail {
-			t.Errorf("%s: %s %v", row.Clause, row.Number, row.FirstBad)
+			t.Errorf("%s fails, want no FAIL: %s %v", row.Clause, row.Number, row.FirstBad)
 		}
 	}
 	must.Get(lab.Record(t.Context(), false))(t)
@@ -86,13 +86,13 @@ func TestHistoryOnDemand(t *testing.T) {
 		t.Error("still recording")
 	}
 	openMany(t, tb, "after", 8)
-	events, err = lab.History(t.Context()) // the first reader begins a recording
+	events, err = lab.History(t.Context()) // the first reader starts a recording
 	if err != nil || len(events) == 0 || !tb.spool.Recording() {
-		t.Errorf("%d events, %v, recording %v", len(events), err, tb.spool.Recording())
+		t.Errorf("%d events, %v, recording %v; want some, no error and true", len(events), err, tb.spool.Recording())
 	}
 }
 
-// What up plays is a run: its history includes what happened before it was first requested.
+// What up plays counts as a run: its history includes what happened before the history was first requested.
 func TestHistoryOfUp(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{OnDemand: true, Recorded: true})

@@ -10,8 +10,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestInboxOfCustomers: who opens a link, presses its button or reads the opening hours stands in the inbox of the
-// place, also with a link that was revoked; never with the link, and the checklist doesn't count it.
+// TestInboxOfCustomers: opening a link, pressing its button and reading the opening hours appear in the place's
+// inbox, even if the link was revoked. The link itself never appears, and the checklist ignores these requests.
 func TestInboxOfCustomers(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{})

@@ -16,7 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// visitor is a client that says exactly what it sends.
+// visitor is a client that sends exactly what it is told.
 type visitor struct {
 	t     *testing.T
 	base  string
@@ -28,7 +28,7 @@ func newVisitor(t *testing.T, tb *Testbed, place int) *visitor {
 	return &visitor{t: t, base: tb.Ready.HTTP, key: *tb.Ready.Places[place].APIKey}
 }
 
-// send makes a request and returns status and body.
+// send makes a request and returns the status and body.
 func (p *visitor) send(method, path, key, body string) (int, string) {
 	p.t.Helper()
 	a := must.Get(client.Client{Base: p.base, Token: p.token}.Call(p.t.Context(), method, path, key, []byte(body)))(p.t)
@@ -75,7 +75,7 @@ func entryOf(t *testing.T, tb *Testbed, seq int64) (out entryShown) {
 	return out
 }
 
-// TestInbox: what a partner sent, what it was answered, what moved, and no secret.
+// TestInbox: what a partner sent, how it was answered, what moved, and no secrets.
 func TestInbox(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{})
@@ -148,14 +148,14 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// TestInboxOfStrangers: requests without a valid token belong to no place; a failed exchange
-// belongs to the place whose key came from that address before.
+// TestInboxOfStrangers: requests without a valid token belong to no place; a failed exchange belongs to the place
+// whose key was last used from that address.
 func TestInboxOfStrangers(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
 	place := tb.cfg.World.Places[0].ID
 	p := newVisitor(t, tb, 0)
-	p.exchange("sact_nonsense") // belongs to no place yet
+	p.exchange("sact_nonsense") // doesn't belong to a place yet
 	p.send("GET", "/device/v1/devices", "", "")
 	p.token = "nonsense"
 	p.send("GET", "/device/v1/devices", "", "")
@@ -192,7 +192,7 @@ func TestInboxOfLivePlaces(t *testing.T) {
 	}
 }
 
-// TestCopyAsCurl: the line works in a shell, and is the same request.
+// TestCopyAsCurl: the curl line works in a shell and makes the same request.
 func TestCopyAsCurl(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -216,7 +216,7 @@ func TestCopyAsCurl(t *testing.T) {
 		cmd.Env = append(cmd.Environ(), "TOKEN="+token, "KEY="+p.key, "PHONE="+phone, "ENTRY_TOKEN="+answer.Data.EntryToken)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Errorf("%s %s: %v\n%s", e.Method, e.Route, err, out)
+			t.Errorf("%s %s: got %v, want the line to work\n%s", e.Method, e.Route, err, out)
 		}
 		if e.Route == "/space/v1/partner/entry-permits" && string(out) != permit {
 			t.Errorf("the same permit again: got %s, want %s", out, permit)
@@ -230,7 +230,7 @@ func TestCopyAsCurl(t *testing.T) {
 	}
 }
 
-// TestGoLive: a client that does everything right is ready; one mistake, and it isn't.
+// TestGoLive: a client that does everything right is ready; a single mistake makes it not ready.
 func TestGoLive(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
@@ -282,7 +282,7 @@ func TestGoLive(t *testing.T) {
 	}
 	for _, pt := range l.Points {
 		if (pt.State == "broken") != (pt.ID == "door_ids") || len(pt.Requests) == 0 {
-			t.Errorf("%s: got %s by %v", pt.ID, pt.State, pt.Requests)
+			t.Errorf("%s: got %s by %v, want broken only for door_ids, and requests that show it", pt.ID, pt.State, pt.Requests)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestJumpUnderCommands(t *testing.T) {
 			for n := 0; !stop.Load(); n++ {
 				door := tb.cfg.World.Places[1].Boards[i].Doors[0].ID
 				status := openWith(t, c, door, strconv.Itoa(i)+"-"+strconv.Itoa(n))
-				if status == http.StatusUnauthorized { // the jump was longer than the token lives
+				if status == http.StatusUnauthorized { // the jump was longer than the token's lifetime
 					return
 				}
 				if status != http.StatusOK {
@@ -43,7 +43,7 @@ func TestJumpUnderCommands(t *testing.T) {
 	select {
 	case err := <-over:
 		if err != nil {
-			t.Errorf("the jump: %v", err)
+			t.Errorf("the jump: got %v, want no error", err)
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("the jump does not end")

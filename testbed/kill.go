@@ -24,7 +24,7 @@ func (t *Testbed) CrashAt(point string) error {
 		l.dead.Store(true)
 		go func() {
 			err := t.next(l, true)
-			if err == nil || errors.Is(err, errRestarting) { // it was ended meanwhile
+			if err == nil || errors.Is(err, errRestarting) { // ended in the meantime
 				return
 			}
 			select {

@@ -17,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// tryOpen sends a command; err when the connection ended without an answer.
+// tryOpen sends a command; err is set if the connection ended without an answer.
 func tryOpen(t *testing.T, c client.Client, door, key string) (status int, replayed bool, err error) {
 	a, err := c.Open(t.Context(), door, key)
 	if err != nil {
@@ -26,18 +26,17 @@ func tryOpen(t *testing.T, c client.Client, door, key string) (status int, repla
 	return a.Status, a.Header.Get("Idempotent-Replayed") == "true", nil
 }
 
-// afterLife returns when the server has begun its nth life.
+// afterLife waits until the server has begun its n-th run.
 func (t *Testbed) afterLife(n int64) {
 	for lives := int64(0); lives < n; runtime.Gosched() {
-		t.restart.Lock() // while one life ends and the next begins
+		t.restart.Lock() // held while one run ends and the next begins
 		lives = t.Lives()
 		t.restart.Unlock()
 	}
 }
 
-// At each crash point the server's life is dropped and begins again on the same
-// data: no caller gets an answer, boards come back, the key gives the outcome
-// that was durable, and no key has two pulses [CMD-6].
+// At each crash point the server is killed and started again on the same data: callers get no answer, boards
+// reconnect, the key returns the outcome that was durable, and no key causes two pulses [CMD-6].
 func TestCrashAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
@@ -59,7 +58,7 @@ func TestCrashAtEveryPoint(t *testing.T) {
 		lives := tb.Lives()
 		clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true, "at": tc.at}, nil)
 		if status, _, err := tryOpen(t, c, door, key); err == nil {
-			t.Errorf("%s: the dead server answered %d", tc.at, status)
+			t.Errorf("%s: the dead server answered %d, want no answer", tc.at, status)
 		}
 		tb.afterLife(lives + 1)
 		for range 2 {
@@ -80,7 +79,7 @@ func TestCrashAtEveryPoint(t *testing.T) {
 	}
 }
 
-// pulses counts what relays did for the commands under a key.
+// pulses counts the relay pulses for commands under a key.
 func pulses(tb *Testbed, key string) (n int) {
 	ids := map[string]bool{}
 	place := tb.cfg.World.Places[1].ID
@@ -95,8 +94,8 @@ func pulses(tb *Testbed, key string) (n int) {
 	return n
 }
 
-// A command that waits for a silent board when its server is killed: its caller
-// finds the connection closed, the next life answers 504 under the key.
+// A server is killed while a command waits for a silent board: the caller's connection is closed, and after the
+// restart the key answers 504.
 func TestKillWhileWaiting(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
@@ -138,8 +137,7 @@ func TestRestartRefusals(t *testing.T) {
 	}
 }
 
-// A body that isn't there is as good as an empty object, whether or not its
-// length is announced.
+// A missing body counts as an empty object, whether or not its length is announced.
 func TestRestartWithoutABody(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
@@ -153,8 +151,8 @@ func TestRestartWithoutABody(t *testing.T) {
 	}
 }
 
-// TestALifeLeavesNothing: of a server that was stopped or killed nothing is kept, its caches
-// and tables with it, however often that happens.
+// TestALifeLeavesNothing: when a server was stopped or killed, nothing of it stays in memory, including its caches
+// and tables, however often that happens.
 func TestALifeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true})
@@ -163,9 +161,9 @@ func TestALifeLeavesNothing(t *testing.T) {
 		was := weak.Make(tb.life.Load().server)
 		must.OK(t, end())
 		gone := func() bool { runtime.GC(); return was.Value() == nil }
-		for tries := 0; !gone(); tries++ { // the last worker of the old life may still be on its way out
+		for tries := 0; !gone(); tries++ { // the previous run's last worker may still be finishing
 			if tries == 1000 {
-				t.Fatalf("a server that was %s is still reachable", name)
+				t.Fatalf("a server that was %s is still reachable, want it collected", name)
 			}
 			runtime.Gosched()
 		}

@@ -23,7 +23,7 @@ func ofProcess() prometheus.Gatherer {
 	}
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_build_info", Help: "Always 1; the labels say what runs.",
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_build_info", Help: "Always 1; the labels say what is running.",
 			ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()}}, func() float64 { return 1 }))
 	return r
 }
@@ -32,8 +32,8 @@ func ofProcess() prometheus.Gatherer {
 func recordingMetrics(events, bytes func() int64) prometheus.Gatherer {
 	r := prometheus.NewRegistry()
 	r.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_history_events", Help: "Events of the history that is being recorded, or was last."}, func() float64 { return float64(events()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_history_bytes", Help: "Size of that history on disk."}, func() float64 { return float64(bytes()) }))
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_history_events", Help: "Events in the current recording of the history, or in the last one."}, func() float64 { return float64(events()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_history_bytes", Help: "Size of that recording on disk."}, func() float64 { return float64(bytes()) }))
 	return r
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// TestStrangersMakeNoSeries: whatever the request line says, no token needed,
-// the page grows by a few lines at most.
+// TestStrangersMakeNoSeries: whatever is in the request line, even without a token, the metrics page grows by at most
+// a few lines.
 func TestStrangersMakeNoSeries(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{})
@@ -34,15 +34,15 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 	if n := strings.Count(page, "doorlab_http_request_seconds_count{"); n > 10 {
 		t.Errorf("%d series of requests, want at most 10:\n%.2000s", n, page)
 	}
-	for _, want := range []string{`method="GET",route="other",status="404"`, `method="other",route="other",status="405"`, `method="other",route="/core/v1/auth/apikey/token",status="405"`} {
+	for _, want := range []string{`method="GET",route="other",status="404"`, `method="other",route="other",status="404"`, `method="other",route="/core/v1/auth/apikey/token",status="405"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no series with %s", want)
 		}
 	}
 }
 
-// TestFleetOfItsOwn: a fleet in its own process has the pages that Prometheus
-// and 'doorlab wait' ask, without a token.
+// TestFleetOfItsOwn: a fleet in its own process serves the pages that Prometheus and 'doorlab wait' request, without
+// a token.
 func TestFleetOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := world.Default(3, 4)

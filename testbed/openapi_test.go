@@ -19,7 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// operations of the document of a listener, as "GET /clock", sorted.
+// operations lists a listener's documented operations, as "GET /clock", sorted.
 func operations(t *testing.T, on openapi.On) (out []string) {
 	t.Helper()
 	doc := must.Get(openapi.Load(on))(t)
@@ -32,7 +32,7 @@ func operations(t *testing.T, on openapi.On) (out []string) {
 	return out
 }
 
-// routes of a control handler, in the same form.
+// routes lists a control handler's routes in the same form.
 func routes(t *testing.T, h http.Handler) (out []string) {
 	t.Helper()
 	must.OK(t, chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
@@ -43,8 +43,7 @@ func routes(t *testing.T, h http.Handler) (out []string) {
 	return out
 }
 
-// TestControlAPIIsItsDocument: each listener has the routes that its OpenAPI document
-// describes, and no other.
+// TestControlAPIIsItsDocument: each listener has exactly the routes that its OpenAPI document describes.
 func TestControlAPIIsItsDocument(t *testing.T) {
 	t.Parallel()
 	same := func(name string, got, want []string) {
@@ -65,7 +64,7 @@ func TestControlAPIIsItsDocument(t *testing.T) {
 	same("a fleet", routes(t, startFleet(t).routes), operations(t, openapi.Fleet))
 }
 
-// startFleet starts a server, and its boards apart from it.
+// startFleet starts a server and, separately, its boards.
 func startFleet(t *testing.T) *Fleet {
 	t.Helper()
 	w := world.Default(3, 2)
@@ -76,7 +75,7 @@ func startFleet(t *testing.T) *Fleet {
 	return f
 }
 
-// session calls the control API, holds each answer against the document and counts what was answered well.
+// session calls the control API, checks each answer against the document and counts the successful ones.
 type session struct {
 	*testing.T
 	lab  client.Client
@@ -84,7 +83,7 @@ type session struct {
 	ok   map[string]bool // by operation
 }
 
-// do calls "POST /faults/{id}" with the parts of the path filled in.
+// do calls an operation such as "POST /faults/{id}", with its path filled in.
 func (s *session) do(operation, path, body string, status int) (data map[string]any) {
 	s.Helper()
 	method, _, _ := strings.Cut(operation, " ")
@@ -99,7 +98,7 @@ func (s *session) do(operation, path, body string, status int) (data map[string]
 	if status == http.StatusOK {
 		s.ok[operation] = true
 	}
-	_ = a.Data(&data) // lists stay out
+	_ = a.Data(&data) // lists are ignored
 	return data
 }
 
@@ -110,7 +109,7 @@ func newSession(t *testing.T, lab client.Client, on openapi.On) *session {
 	return &session{t, lab, says, map[string]bool{}}
 }
 
-// TestControlAPIAnswersAsDocumented plays every operation of both listeners.
+// TestControlAPIAnswersAsDocumented calls every operation of both listeners.
 func TestControlAPIAnswersAsDocumented(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{Virtual: true, CrashPoints: true})
@@ -146,7 +145,7 @@ func (s *session) clockAndBoards(tb *Testbed) {
 	s.do("GET /faults", "/faults", "", 200)
 	s.do("GET /faults/{id}", "/faults/"+kept, "", 200)
 	s.do("DELETE /faults/{id}", "/faults/"+kept, "", 200)
-	s.do("GET /faults/{id}", "/faults/"+kept, "", 200) // gone
+	s.do("GET /faults/{id}", "/faults/"+kept, "", 200) // after it is gone
 	s.do("POST /faults", "/faults", `{"fault":"offline","boards":["`+id+`"]}`, 200)
 	s.do("POST /clock/advance", "/clock/advance", `{"by":"36h"}`, 200)
 	s.do("POST /people/present", "/people/present", `{"doorId":"`+door+`","phone":"01012345678"}`, 200)

@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestInboxPage: a new request appears on the open page, and its own page has everything to
-// copy, and the checklist names the request that breaks a point.
+// TestInboxPage: a new request appears on the open page, its own page has everything ready to copy, and the checklist
+// links to the request that breaks a point.
 func TestInboxPage(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -36,7 +36,7 @@ func TestInboxPage(t *testing.T) {
 	fits(t, "inbox", p)
 	snap(t, "console-inbox.png", p)
 
-	p.PressTo(`[...document.querySelectorAll("#inbox\\.checks li")].find(li => li.textContent.includes("broken")).querySelector("a")`) // the request that breaks it
+	p.PressTo(`[...document.querySelectorAll("#inbox\\.checks li")].find(li => li.textContent.includes("broken")).querySelector("a")`) // the request that breaks the point
 	var text string
 	p.Eval(`document.body.textContent`, &text)
 	for _, want := range []string{"empty_door_ids", "curl -sS", "name: \"POST /space/v1/partner/entry-permits answers 400\"", "010-****-1234"} {
@@ -54,13 +54,13 @@ func TestInboxPage(t *testing.T) {
 
 	p.Open(tb.Ready.Control + "/inbox?place=" + place.ID + "&status=4xx")
 	p.Await(`document.querySelectorAll("#inbox\\.rows tbody tr").length == 1`)
-	p.Press(`document.querySelector("main form[method=post] button")`) // start over
+	p.Press(`document.querySelector("main form[method=post] button")`) // clears the inbox
 	p.Await(`!document.querySelector("#inbox\\.rows tbody")`)
 	clean(t, p, tb.Ready.Control)
 }
 
-// TestPeoplePage: a person is let in from the page, revoked, refused, and the page
-// says why, and who entered on site with what had been revoked.
+// TestPeoplePage: a person gets access on the page, has it revoked and is refused. The page says why, and lists who
+// entered on site after the revocation.
 func TestPeoplePage(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -107,8 +107,8 @@ func TestPeoplePage(t *testing.T) {
 	try(phone, "call", "denied (revoked)")
 
 	p.Open(page)
-	p.Await(`[...document.querySelectorAll("td .tag.bad")].some(e => e.textContent == "revoked")`) // the exposure
-	p.PressTo(`document.querySelector("#people\\.grants tbody a")`)                                // why, of the permit
+	p.Await(`[...document.querySelectorAll("td .tag.bad")].some(e => e.textContent == "revoked")`) // listed under exposure
+	p.PressTo(`document.querySelector("#people\\.grants tbody a")`)                                // why, for the permit
 	var text string
 	p.Eval(`document.getElementById("why").textContent`, &text)
 	for _, want := range []string{"010-****-1234", "the grant is revoked (permit " + made.Data.PermitID + ")", "opens the door: permit " + made.Data.PermitID, "offline for", "lacks changes"} {

@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
-// TestPhoneShowsWhatMatters: on a phone nobody has to push a table aside to read what failed, why a relay moved,
-// or to reach the button of a row.
+// TestPhoneShowsWhatMatters: on a phone, what failed, why a relay moved and the button of a row are visible without
+// scrolling a table sideways.
 func TestPhoneShowsWhatMatters(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -35,7 +35,7 @@ func TestPhoneShowsWhatMatters(t *testing.T) {
 			{"/calls", `document.querySelector("summary")`},
 		} {
 			p.Open(tb.Ready.Control + x.path)
-			var right float64 // of the text: a cell may be wider than what is in it
+			var right float64 // right edge of the text, because a cell may be wider than its text
 			p.Eval(`(e => { if (!e) return 0; const r = document.createRange(); r.selectNodeContents(e); return r.getBoundingClientRect().right })(`+x.what+`)`, &right)
 			if right == 0 || right > 390-16 {
 				t.Errorf("%s, %s: it ends %g px from the left, want it within the card of 374", language, x.path, right)

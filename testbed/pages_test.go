@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// signIn opens the console as a person does: with the token, typed in.
+// signIn signs in to the console like a person, by typing the token.
 func signIn(t *testing.T, tb *Testbed, p *browser.Page) {
 	t.Helper()
 	p.Open(tb.Ready.Control + "/")
@@ -23,7 +23,7 @@ func signIn(t *testing.T, tb *Testbed, p *browser.Page) {
 	p.PressTo(`document.querySelector("main button")`)
 }
 
-// snap keeps a picture where DOORLAB_PICTURES says so.
+// snap saves a picture of the page in DOORLAB_PICTURES, if set.
 func snap(t *testing.T, name string, p *browser.Page) {
 	t.Helper()
 	if dir := os.Getenv("DOORLAB_PICTURES"); dir != "" {
@@ -31,7 +31,7 @@ func snap(t *testing.T, name string, p *browser.Page) {
 	}
 }
 
-// clean: the page asked nobody else, and the browser complained of nothing.
+// clean: the page made requests only to us, and the browser reported no problem.
 func clean(t *testing.T, p *browser.Page, urls ...string) {
 	t.Helper()
 	for _, r := range p.Requests() {
@@ -40,7 +40,7 @@ func clean(t *testing.T, p *browser.Page, urls ...string) {
 			own = own || strings.HasPrefix(r.URL, u+"/")
 		}
 		if !own {
-			t.Errorf("a foreign request: %s %s", r.Method, r.URL)
+			t.Errorf("the page made a request elsewhere: %s %s", r.Method, r.URL)
 		}
 	}
 	for _, line := range p.Console() {
@@ -50,7 +50,7 @@ func clean(t *testing.T, p *browser.Page, urls ...string) {
 	}
 }
 
-// fits: nothing is wider than the screen, and every text can be read.
+// fits: nothing is wider than the screen, and all text is readable.
 func fits(t *testing.T, name string, p *browser.Page) {
 	t.Helper()
 	if wide := p.Wide(); wide != "" {
@@ -61,13 +61,13 @@ func fits(t *testing.T, name string, p *browser.Page) {
 	}
 }
 
-// looks are the ways in which every page is looked at.
+// looks are the screen sizes and modes in which every page is viewed.
 var looks = map[string]browser.Look{
 	"phone": {Width: 390, Height: 844, Mobile: true, Language: "ko"}, "phone-dark": {Width: 390, Height: 844, Mobile: true, Dark: true},
 	"desk": {Width: 1280, Height: 800}, "desk-dark-plain": {Width: 1280, Height: 800, NoScript: true, Dark: true},
 }
 
-// TestConsolePages: every page is there in each look, fits, and asks nobody else.
+// TestConsolePages: every page loads in each look, fits, and makes requests only to us.
 func TestConsolePages(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -95,8 +95,8 @@ func TestConsolePages(t *testing.T) {
 	}
 }
 
-// TestDoorInConsole: a door opened in the console moves in the journal, the feed
-// shows it, and its way has every step and the raw messages without a secret.
+// TestDoorInConsole: a door opened in the console appears in the journal and in the feed, and its trace has every
+// step and the raw messages without secrets.
 func TestDoorInConsole(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -137,7 +137,7 @@ func TestDoorInConsole(t *testing.T) {
 	clean(t, plain, tb.Ready.Control)
 }
 
-// openings counts those in a board's journal.
+// openings counts the openings in a board's journal.
 func openings(t *testing.T, tb *Testbed, boardID string) (n int) {
 	t.Helper()
 	var lines []struct{ Action string }
@@ -150,8 +150,8 @@ func openings(t *testing.T, tb *Testbed, boardID string) (n int) {
 	return n
 }
 
-// TestJumpInConsole: a board that is cut off stops over a jump of 36 h, the page
-// says so, and it recovers when its line does.
+// TestJumpInConsole: a disconnected board stops deciding during a 36 h jump, the page says so, and the board recovers
+// when its line is back.
 func TestJumpInConsole(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -184,9 +184,9 @@ func TestJumpInConsole(t *testing.T) {
 	one.Await(`document.querySelector("#board\\.state b").innerText.includes("online")`)
 	fleet.Await(square + ` === "o"`)
 	now.Press(`document.querySelector("#now\\.clock [name=do][value=freeze]").form.querySelector("button")`)
-	now.Await(`document.querySelector("#now\\.clock [name=do][value=run]")`) // so that no time passes between the name and the jump
+	now.Await(`document.querySelector("#now\\.clock [name=do][value=run]")`) // so that no time passes between naming the moment and the jump
 	type field struct{ name, text string }
-	for _, f := range []field{{"label", "back"}, {"to", "back+40h"}} { // as far as a moment that was named
+	for _, f := range []field{{"label", "back"}, {"to", "back+40h"}} { // up to a named moment plus 40 h
 		const form = `document.querySelector("#now\\.clock [name=%s]")`
 		input := fmt.Sprintf(form, f.name)
 		now.Await(input)
@@ -201,8 +201,7 @@ func TestJumpInConsole(t *testing.T) {
 	}
 }
 
-// TestStartPage: the public start page opens the test place's door by itself,
-// fits, and leads to the console.
+// TestStartPage: the public start page opens the test place's door on its own, fits, and leads to the console.
 func TestStartPage(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -228,8 +227,8 @@ func TestStartPage(t *testing.T) {
 	clean(t, p, tb.Ready.HTTP)
 }
 
-// TestClickOutlivesRendering: a part that is rendered again between the press and
-// the release of a button doesn't take the button away, and catches up after it.
+// TestClickOutlivesRendering: if a part is re-rendered between pressing and releasing a button, the click still
+// works, and the part is updated afterwards.
 func TestClickOutlivesRendering(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -251,7 +250,7 @@ func TestClickOutlivesRendering(t *testing.T) {
 	clean(t, p, tb.Ready.Control)
 }
 
-// TestEntryOnPhone: an entry link opened in a browser of a phone's size opens its door.
+// TestEntryOnPhone: an entry link opened in a browser on a phone opens its door.
 func TestEntryOnPhone(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -275,7 +274,7 @@ func TestEntryOnPhone(t *testing.T) {
 	clean(t, p, tb.Ready.HTTP)
 }
 
-// TestCallsPage: every call of the control API is there, and the name of an object leads to its fields.
+// TestCallsPage: every call of the control API is listed, and object types link to their fields.
 func TestCallsPage(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -295,15 +294,15 @@ func TestCallsPage(t *testing.T) {
 	}
 	var astray []string
 	if p.Eval(`[...document.querySelectorAll("main a")].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id))`, &astray); len(astray) > 0 {
-		t.Errorf("names of objects that lead nowhere: %q", astray)
+		t.Errorf("type names whose link leads nowhere: %q", astray)
 	}
 	fits(t, "the reference", p)
 	snap(t, "console-calls.png", p)
 	clean(t, p, tb.Ready.Control)
 }
 
-// TestConsoleByKeyboard: a door is opened without a mouse, every control that the
-// tabulator reaches has a name, and the keys of the lists work.
+// TestConsoleByKeyboard: a door is opened without a mouse, every control reachable with Tab has a name, and the
+// lists' keys work.
 func TestConsoleByKeyboard(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -341,7 +340,7 @@ func TestConsoleByKeyboard(t *testing.T) {
 	p.Await(opens)
 	p.Key("Enter", "Enter", 13, 0)
 	p.Await(`[...document.querySelectorAll("#board\\.journal tbody tr")].some(r => r.innerText.includes("pulse"))`)
-	p.Await(opens) // the focus stays while the page goes on
+	p.Await(opens) // the focus stays although the page is updated
 	if got := openings(t, tb, board.ID); got != 1 {
 		t.Errorf("the journal has %d openings, want 1", got)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
 
-// TestRenewKeysAndBoards: beside a running server every key and board password is
-// replaced; the old keys are dead, and boards with an old password are cut.
+// TestRenewKeysAndBoards: while a server is running, every key and board password is replaced. The old keys stop
+// working, and boards with an old password are disconnected.
 func TestRenewKeysAndBoards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -56,8 +56,8 @@ func TestRenewKeysAndBoards(t *testing.T) {
 	})
 }
 
-// TestRenewLinks: beside a running server every link is replaced. The old one opens
-// nothing any more, on site too, although no board has connected again.
+// TestRenewLinks: while a server is running, every link is replaced. Old links no longer open anything, including on
+// site, although no board has reconnected.
 func TestRenewLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,8 +94,7 @@ func TestRenewLinks(t *testing.T) {
 	}
 }
 
-// TestRenewEndsWithItsOutput: a key that can't be shown isn't there, and the one
-// that it should replace works on.
+// TestRenewEndsWithItsOutput: if a new key can't be shown, it isn't created, and the old one keeps working.
 func TestRenewEndsWithItsOutput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,9 +14,9 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// TestConsoleAtScale ('make console-bench') measures how quick the console is with DOORLAB_SCALE boards: when a page is
-// first painted, and how long after a board is cut its square on the map says so. What the console takes from the
-// commands is TestConsoleThroughput's. It judges no time: the machine may be busy.
+// TestConsoleAtScale ('make console-bench') measures how fast the console is with DOORLAB_SCALE boards: when a page
+// is first painted, and how soon after a board is cut its square on the map shows it. The console's effect on
+// commands is measured by TestConsoleThroughput. No time fails the test, because the machine may be busy.
 func TestConsoleAtScale(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("DOORLAB_SCALE"))
 	if n == 0 {

@@ -109,7 +109,7 @@ func mayListen(c Config) error {
 	}
 	for _, l := range []struct{ flag, addr string }{{"http", c.HTTP}, {"mqtt", c.MQTT}, {"control", c.Control}, {"metrics", c.Metrics}, {"sip", c.SIP}} {
 		if l.addr != "" && !loopback.Host(l.addr) {
-			return fmt.Errorf("%w, which everybody can guess, and --%s %s isn't on loopback; "+
+			return fmt.Errorf("%w, which anybody can guess, and --%s %s isn't on loopback; "+
 				"start without a seed on a new data directory, or with --secret-file FILE, or listen on loopback only", ErrRepeatable, l.flag, l.addr)
 		}
 	}

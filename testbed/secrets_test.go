@@ -27,8 +27,8 @@ func keyOf(t *testing.T, tb *Testbed, place int) string {
 	return ""
 }
 
-// TestLiveSecretsCantBeComputed: a live key and a board's password follow from
-// the seed only where that was asked for; the test place's key always does.
+// TestLiveSecretsCantBeComputed: a live key and a board's password follow from the seed only if that was requested;
+// the test place's key always does.
 func TestLiveSecretsCantBeComputed(t *testing.T) {
 	t.Parallel()
 	guess := world.Default(3, 10)
@@ -44,11 +44,12 @@ func TestLiveSecretsCantBeComputed(t *testing.T) {
 		t.Error("the test key isn't the same on every machine")
 	}
 	if keyOf(t, seeded, 1) != guess.Places[1].MainKey().Secret || !seeded.Ready.RepeatableSecrets || a.Ready.RepeatableSecrets {
-		t.Errorf("with a seed that was given: repeatable %v, without %v", seeded.Ready.RepeatableSecrets, a.Ready.RepeatableSecrets)
+		t.Errorf("repeatable secrets: %v with a given seed, %v without; want true and false, and keys that follow from the seed", seeded.Ready.RepeatableSecrets, a.Ready.RepeatableSecrets)
 	}
 }
 
-// TestRepeatableSecretsStayOnLoopback: such a start is refused before anything is written.
+// TestRepeatableSecretsStayOnLoopback: a start with repeatable secrets on another address is refused before anything
+// is written.
 func TestRepeatableSecretsStayOnLoopback(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "lab")
@@ -73,7 +74,7 @@ func TestRepeatableSecretsStayOnLoopback(t *testing.T) {
 			continue
 		}
 		if tb.Ready.RepeatableSecrets && name != "test places only" {
-			t.Errorf("%s: repeatable", name)
+			t.Errorf("%s: the secrets are said to be repeatable, want not", name)
 		}
 		if err := tb.Stop(); err != nil {
 			t.Error(err)
@@ -81,7 +82,8 @@ func TestRepeatableSecretsStayOnLoopback(t *testing.T) {
 	}
 }
 
-// TestSecretFile: a fleet in another process agrees by it, the next start needs it again.
+// TestSecretFile: a secret file lets a fleet in another process derive the same secrets, and the next start needs it
+// again.
 func TestSecretFile(t *testing.T) {
 	t.Parallel()
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "secret")
@@ -99,7 +101,7 @@ func TestSecretFile(t *testing.T) {
 	}
 }
 
-// TestNoKeyUnasked: a live place of a world file has the keys that the file asks for.
+// TestNoKeyUnasked: a live place from a world file has only the keys that the file lists.
 func TestNoKeyUnasked(t *testing.T) {
 	t.Parallel()
 	w := must.Get(world.Parse("w.yaml", []byte("places:\n  - {name: Silent, fleet: {boards: 1}}\n  - {name: Partner, fleet: {boards: 1}, keys: [{name: partner}]}\n"), 0))(t)
@@ -108,12 +110,12 @@ func TestNoKeyUnasked(t *testing.T) {
 	clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/keys", nil, &keys)
 	line, err := json.Marshal(tb.Ready)
 	if len(keys) != 1 || keys[0].PlaceID != w.Places[1].ID || tb.Ready.Places[0].APIKey != nil || err != nil || !strings.Contains(string(line), `"apiKey":null`) {
-		t.Errorf("keys %+v, ready line %s, %v", keys, line, err)
+		t.Errorf("keys %+v, ready line %s, %v; want one key, and null for the live place", keys, line, err)
 	}
 }
 
-// TestMissingFilesAreMissed: each file alone gone, empty or from another
-// directory stops the start; --init starts over and keeps what was there.
+// TestMissingFilesAreMissed: if any one file is missing, empty or from another directory, the start fails. --init
+// starts over and keeps what was there.
 func TestMissingFilesAreMissed(t *testing.T) {
 	t.Parallel()
 	another := t.TempDir()
@@ -126,7 +128,7 @@ func TestMissingFilesAreMissed(t *testing.T) {
 		path := filepath.Join(dir, name)
 		must.OK(t, os.Rename(path, path+"-kept"))
 		if _, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: dir}); !errors.Is(err, datadir.ErrIncomplete) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s gone: %v", name, err)
+			t.Errorf("%s gone: got %v, want ErrIncomplete that names it", name, err)
 		}
 		must.OK(t, os.Link(filepath.Join(another, name), path))
 		if _, err := Start(t.Context(), Config{World: world.Default(3, 10), DataDir: dir}); !errors.Is(err, datadir.ErrForeign) {
@@ -135,11 +137,11 @@ func TestMissingFilesAreMissed(t *testing.T) {
 		must.OK(t, os.Remove(path))
 		again := begin(t, Config{DataDir: dir, Init: true})
 		if keyOf(t, again, 1) == was {
-			t.Errorf("%s gone, started over: the old keys", name)
+			t.Errorf("%s gone, started over: got the old keys, want new ones", name)
 		}
 		must.OK(t, again.Stop())
 		if kept, err := filepath.Glob(filepath.Join(dir, "before-*", name+"-kept")); err != nil || len(kept) != 1 {
-			t.Errorf("what was there is kept as %v, %v", kept, err)
+			t.Errorf("the previous contents are kept as %v, %v, want one copy", kept, err)
 		}
 		same := begin(t, Config{DataDir: dir, Init: true})
 		if keyOf(t, same, 1) != keyOf(t, again, 1) {
@@ -148,8 +150,8 @@ func TestMissingFilesAreMissed(t *testing.T) {
 	}
 }
 
-// TestRotate: the old password is dead, its connection cut, and the simulated
-// board is back with the new one, over restarts too.
+// TestRotate: the old password stops working, its connection is cut, and the simulated board reconnects with the new
+// one, even after restarts.
 func TestRotate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -158,7 +160,7 @@ func TestRotate(t *testing.T) {
 	var out struct{ BoardID, Password string }
 	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/boards/"+b.ID+"/rotate", nil, &out)
 	if out.BoardID != b.ID || len(out.Password) < world.MinPassword || out.Password == b.Password {
-		t.Errorf("rotated: %+v", out)
+		t.Errorf("rotated: got %+v, want a new password for that board", out)
 	}
 	online := func(tb *Testbed) {
 		t.Helper()
@@ -171,7 +173,7 @@ func TestRotate(t *testing.T) {
 	online(tb)
 	var fail *client.Error
 	if err := tb.lab().Do(t.Context(), http.MethodPost, "/lab/v1/boards/brd_none/rotate", nil, nil); !errors.As(err, &fail) || fail.Code != "board_not_found" {
-		t.Errorf("an unknown board: %v", err)
+		t.Errorf("an unknown board: got %v, want board_not_found", err)
 	}
 	must.OK(t, tb.Stop())
 	again := begin(t, Config{DataDir: dir})
@@ -181,7 +183,7 @@ func TestRotate(t *testing.T) {
 	online(again)
 }
 
-// TestOldKeysStay: data from before keys had labels has servers that know the keys of then.
+// TestOldKeysStay: with data from before keys had labels, the server still accepts the keys of that time.
 func TestOldKeysStay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

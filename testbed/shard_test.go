@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// keysOf are the places of a ready line with their keys.
+// keysOf maps the places in a ready line to their keys.
 func keysOf(r Ready) map[string]string {
 	out := map[string]string{}
 	for _, p := range r.Places {
@@ -23,9 +23,8 @@ func keysOf(r Ready) map[string]string {
 	return out
 }
 
-// TestServersOfShards: servers that each have a shard of one world have all of its places
-// between them, every place once and with the keys of one server; and the boards of a shard,
-// in a process of their own, connect to its server.
+// TestServersOfShards: servers that each have a shard of one world have all of its places between them, every place
+// once and with the same keys as a single server. A shard's boards, in a separate process, connect to its server.
 func TestServersOfShards(t *testing.T) {
 	t.Parallel()
 	const n = 3
@@ -61,7 +60,7 @@ func TestServersOfShards(t *testing.T) {
 	}
 }
 
-// TestDataDirectoryOfAShard: it stays with its shard, and a refused start changes nothing.
+// TestDataDirectoryOfAShard: a data directory belongs to its shard, and a refused start changes nothing.
 func TestDataDirectoryOfAShard(t *testing.T) {
 	t.Parallel()
 	dir, boards := t.TempDir(), t.TempDir()
@@ -86,7 +85,7 @@ func TestDataDirectoryOfAShard(t *testing.T) {
 			t.Errorf("boards, %s: got %v, want ErrOtherWorld", name, err)
 		}
 	}
-	// A place that was added at the top makes all others move on to the next shard.
+	// Adding a place at the top moves all others to the next shard.
 	moved := world.Default(3, 50)
 	moved.Places = append([]world.Place{moved.Places[5]}, moved.Places[:5]...)
 	if _, err := Start(t.Context(), Config{World: moved.Shard(second), DataDir: dir}); !errors.Is(err, ErrOtherWorld) || !strings.Contains(err.Error(), "isn't in shard 2/3") {
@@ -95,7 +94,7 @@ func TestDataDirectoryOfAShard(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join(dir, labFile)); err != nil || string(after) != string(before) {
 		t.Errorf("after refused starts %s is %s, %v; want it as before: %s", labFile, after, err, before)
 	}
-	if err := begin(t, Config{DataDir: dir, World: world.Default(3, 70).Shard(second), Seeded: true}).Stop(); err != nil { // two places more
+	if err := begin(t, Config{DataDir: dir, World: world.Default(3, 70).Shard(second), Seeded: true}).Stop(); err != nil { // two more places
 		t.Error(err)
 	}
 }

@@ -26,12 +26,12 @@ const (
 	commandSpan = "POST /device/v1/devices/{id}/commands"
 )
 
-// wantTree is what a command leaves: names, each under its parent, in the order of their times.
+// wantTree is the trace of a command: names, each indented under its parent, in time order.
 var wantTree = [][2]string{{"decide", commandSpan}, {"claim", commandSpan}, {"publish", commandSpan}, {"board", commandSpan},
 	{"relay", "board"}, {"report", "board"}, {"settle", commandSpan}, {"answer", commandSpan}}
 
-// tree says what is wrong with the spans of one command; nil when it is one tree under
-// the caller's span, with every part in its place.
+// tree says what is wrong with the spans of one command. It returns nil if they form one tree under the caller's
+// span, with every part in its place.
 func tree(all tracetest.SpanStubs) error {
 	byID := map[trace.SpanID]tracetest.SpanStub{}
 	var root tracetest.SpanStub
@@ -74,8 +74,8 @@ func tree(all tracetest.SpanStubs) error {
 	return nil
 }
 
-// TestSpans: a traced command leaves one tree from its request to its relay, which names
-// nobody; and a tree whose parts have lost their parent is noticed.
+// TestSpans: a traced command leaves one tree, from its request to its relay, that names no person. A tree whose
+// parts have lost their parent is noticed.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	exporter := tracetest.NewInMemoryExporter()
@@ -96,7 +96,7 @@ func TestSpans(t *testing.T) {
 	if err != nil || a.Status != http.StatusOK {
 		t.Fatalf("got %v, %v, want 200", a, err)
 	}
-	must.OK(t, tb.Stop()) // the request's span ends after its answer
+	must.OK(t, tb.Stop()) // a request's span ends after its answer
 	all := exporter.GetSpans()
 	if err := tree(all); err != nil {
 		t.Errorf("%v\n%+v", err, names(all))
@@ -104,16 +104,16 @@ func TestSpans(t *testing.T) {
 	raw := must.Get(json.Marshal(all))(t)
 	for _, secret := range []string{token, *place.APIKey, "secret-key-1", "01012345678"} {
 		if bytes.Contains(raw, []byte(secret)) {
-			t.Errorf("the spans have %q", secret)
+			t.Errorf("the spans contain %q", secret)
 		}
 	}
-	for i := range all { // each part without its parent
+	for i := range all { // drop each part's parent in turn
 		if all[i].Name == commandSpan {
 			continue
 		}
 		orphaned := append(tracetest.SpanStubs{}, all...)
 		orphaned[i].Parent = trace.SpanContext{}
-		if strings.Contains(all[i].Name, " ") { // another request
+		if strings.Contains(all[i].Name, " ") { // a separate request
 			continue
 		}
 		if tree(orphaned) == nil {
@@ -129,7 +129,7 @@ func names(all tracetest.SpanStubs) (out []string) {
 	return out
 }
 
-// TestSpansToACollector: what a collector gets is a trace, where it expects one.
+// TestSpansToACollector: a collector receives a trace at the path where it expects one.
 func TestSpansToACollector(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 16)
@@ -143,7 +143,7 @@ func TestSpansToACollector(t *testing.T) {
 	if _, _, err := (client.Client{Base: tb.Ready.HTTP}).Exchange(t.Context(), *place.APIKey); err != nil {
 		t.Fatal(err)
 	}
-	must.OK(t, tb.Stop()) // sends what is left
+	must.OK(t, tb.Stop()) // flushes what is left
 	select {
 	case text := <-got:
 		if want := "POST /v1/traces application/x-protobuf <nil> true"; text != want {
@@ -154,7 +154,7 @@ func TestSpansToACollector(t *testing.T) {
 	}
 }
 
-// TestSpansOff: without a collector nothing is traced, and its address has to be one.
+// TestSpansOff: without a collector nothing is traced, and an invalid collector address is refused.
 func TestSpansOff(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{World: world.Default(3, 1)})

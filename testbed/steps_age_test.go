@@ -11,8 +11,7 @@ import (
 
 const years = 2 * 365 * 24 * time.Hour
 
-// aging plays a server whose clock was wrong by first when it was first started, in
-// the presence of housekeeping, which runs once an hour.
+// aging plays a server whose clock was wrong by first at its first start, with housekeeping that runs once per hour.
 func aging(t *testing.T, first time.Duration, play func(s *stepped)) {
 	t.Parallel()
 	w := world.Default(7, 0)
@@ -27,8 +26,8 @@ func aging(t *testing.T, first time.Duration, play func(s *stepped)) {
 	})
 }
 
-// TestNothingAgesByTheMachinesClock: however the clock of the server's machine is set,
-// no grant leaves the boards before its time, and no record is taken for old.
+// TestNothingAgesByTheMachinesClock: however the server machine's clock is set, no grant leaves the boards before its
+// time, and no record is considered old.
 func TestNothingAgesByTheMachinesClock(t *testing.T) {
 	aging(t, 0, func(s *stepped) {
 		const hours, decades = 3 * time.Hour, 30 * 365 * 24 * time.Hour // the bubble begins in 2000
@@ -58,8 +57,8 @@ func TestNothingAgesByTheMachinesClock(t *testing.T) {
 	})
 }
 
-// TestGrantsComeBackWithTheRightTime: what a server that was years ahead from its first
-// start took for ended long ago reaches the boards once its clock is right.
+// TestGrantsComeBackWithTheRightTime: grants that a server considered long over, because its clock was years ahead
+// from the first start, reach the boards once the clock is right.
 func TestGrantsComeBackWithTheRightTime(t *testing.T) {
 	aging(t, years, func(s *stepped) {
 		s.member("01011110001", time.Now())
@@ -70,7 +69,7 @@ func TestGrantsComeBackWithTheRightTime(t *testing.T) {
 	})
 }
 
-// member registers a membership of 30 days and gives it time to reach the board.
+// member registers a 30-day membership and waits until it has reached the board.
 func (s *stepped) member(phone string, from time.Time) {
 	s.t.Helper()
 	item := map[string]any{"phone": phone, "startsAt": from.Add(-time.Hour).UTC().Format(time.RFC3339), "endsAt": from.Add(30 * 24 * time.Hour).UTC().Format(time.RFC3339)}
@@ -88,7 +87,7 @@ func (s *stepped) reads(when, phone, want string) {
 	}
 }
 
-// events counts what the server recorded in the hour from a moment on.
+// events counts what the server recorded in the hour that starts at a moment.
 func (s *stepped) events(when string, from time.Time, want int) {
 	s.t.Helper()
 	var got []struct{}

@@ -24,8 +24,8 @@ import (
 
 const decades = 56 * 365 * 24 * time.Hour
 
-// stepped is a whole server on a machine whose clock is set now and then. Its boards
-// have clocks of their own, which are right.
+// stepped is a complete server on a machine whose clock is set now and then. Its boards have separate clocks, which
+// are right.
 type stepped struct {
 	t       *testing.T
 	machine clocktest.Machine
@@ -33,7 +33,7 @@ type stepped struct {
 	dir     string
 	server  *server.Server
 	line    atomic.Pointer[pipe.Listener]
-	held    atomic.Pointer[chan struct{}] // nil, or what boards wait for before they hear anything
+	held    atomic.Pointer[chan struct{}] // if not nil, boards wait for it before they receive anything
 	fleet   *boardsim.Fleet
 	lab     client.Client
 }
@@ -45,7 +45,7 @@ func (s *stepped) must(err error) {
 	}
 }
 
-// boot starts the server, on the data that it had.
+// boot starts the server on its existing data.
 func (s *stepped) boot() {
 	s.t.Helper()
 	var err error
@@ -56,7 +56,7 @@ func (s *stepped) boot() {
 	go func(of *server.Server) { _ = of.ServeMQTT(l) }(s.server)
 }
 
-// reboot ends the server, sets the clock and starts it again.
+// reboot stops the server, sets the clock and starts it again.
 func (s *stepped) reboot(step time.Duration) {
 	s.t.Helper()
 	s.must(s.server.Stop())
@@ -69,7 +69,7 @@ func (s *stepped) dial(ctx context.Context, _ string) (net.Conn, error) {
 	return deaf{c, s}, err
 }
 
-// deaf hears nothing while boards are held.
+// deaf receives nothing while boards are held.
 type deaf struct {
 	net.Conn
 	s *stepped
@@ -95,11 +95,11 @@ func (s *stepped) start() {
 
 func (s *stepped) end() {
 	s.must(errors.Join(s.fleet.Stop(), s.server.Stop()))
-	time.Sleep(time.Minute) // lines that nobody told of their end
+	time.Sleep(time.Minute) // until lines whose end nobody reported have timed out
 	synctest.Wait()
 }
 
-// public calls the API with a fresh token.
+// public calls the API with a new token.
 func (s *stepped) public() client.Client {
 	s.t.Helper()
 	c, err := client.Client{Base: "http://api", HTTP: client.Inside(s.server.Handler())}.SignIn(s.t.Context(), s.world.Places[0].MainKey().Secret)
@@ -109,7 +109,7 @@ func (s *stepped) public() client.Client {
 
 func (s *stepped) door() string { return s.world.Places[0].Boards[0].Doors[0].ID }
 
-// open sends a command under a key: its status and id, and whether it is a replay.
+// open sends a command under a key and returns its status and id, and whether it is a replay.
 func (s *stepped) open(key string) (status int, commandID string, replayed bool) {
 	s.t.Helper()
 	got, err := s.public().Open(s.t.Context(), s.door(), key)
@@ -132,7 +132,7 @@ func (s *stepped) pulses(commandID string) (n int) {
 	return n
 }
 
-// awake waits until the board is connected again.
+// awake waits until the board has reconnected.
 func (s *stepped) awake() {
 	for s.fleet.Online() < s.fleet.Len() {
 		time.Sleep(time.Second)
@@ -140,7 +140,7 @@ func (s *stepped) awake() {
 	time.Sleep(time.Second)
 }
 
-// steps are what can happen to a machine's clock.
+// steps are the ways in which a machine's clock can be set.
 var steps = []struct {
 	name string
 	do   func(s *stepped)
@@ -158,9 +158,8 @@ var steps = []struct {
 	{"and is set right", func(s *stepped) { s.machine.Set(-365 * 24 * time.Hour) }},
 }
 
-// TestStepsOfTheMachinesClock: however the clock of the server's machine is set, no
-// key is forgotten, nothing opens late, a revocation reaches the board, no token
-// outlives its 15 minutes, and nobody is locked out.
+// TestStepsOfTheMachinesClock: however the server machine's clock is set, no key is forgotten, nothing opens late, a
+// revocation reaches the board, no token outlives its 15 minutes, and nobody is locked out.
 func TestStepsOfTheMachinesClock(t *testing.T) {
 	t.Parallel()
 	w := world.Default(7, 0)
@@ -180,7 +179,7 @@ func TestStepsOfTheMachinesClock(t *testing.T) {
 	})
 }
 
-// checkStep plays a step while a command is on its way, and looks at what must hold.
+// checkStep sets the clock while a command is in progress, then checks what must hold.
 func (s *stepped) checkStep(name, id, first string, do func()) {
 	t := s.t
 	t.Helper()
@@ -196,7 +195,7 @@ func (s *stepped) checkStep(name, id, first string, do func()) {
 		status, id, _ := s.open("late-" + id)
 		late <- answer{status, id}
 	}()
-	time.Sleep(time.Second) // it is with the board, which hears it 6 s later
+	time.Sleep(time.Second) // it is on its way to the board, which receives it 6 s later
 	do()
 	time.Sleep(6 * time.Second)
 	s.held.Store(nil)
@@ -220,13 +219,13 @@ func (s *stepped) checkStep(name, id, first string, do func()) {
 		t.Errorf("%s: a token from before, 15 minutes later: %v, want 401", name, err)
 	}
 	for range 30 {
-		s.public() // no window of 60 s lasts longer
+		s.public() // every 60 s window has ended by now
 	}
 	time.Sleep(time.Minute)
 }
 
-// checkRevocation registers a member and ends the membership: the board knows both
-// within 300 s. The periods don't depend on what year the server believes in.
+// checkRevocation registers a membership and ends it; the board must learn of both within 300 s. The periods don't
+// depend on the year that the server believes in.
 func (s *stepped) checkRevocation(name, id string) {
 	s.t.Helper()
 	phone := fmt.Sprintf("0101234%04d", id[0])

@@ -11,11 +11,11 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// TestStopAnswersEverybody: a caller that waits for a silent board when the
-// process is told to end gets its 504, not a cut connection, and soon.
+// TestStopAnswersEverybody: if the process is told to stop while a caller waits for a silent board, the caller
+// quickly gets its 504 instead of a cut connection.
 func TestStopAnswersEverybody(t *testing.T) {
 	t.Parallel()
-	tb := begin(t, Config{Wait: time.Hour}) // which nobody has to wait
+	tb := begin(t, Config{Wait: time.Hour}) // nobody must have to wait this long
 	at := slices.IndexFunc(tb.cfg.World.Places, func(p world.Place) bool { return p.Kind == world.Test })
 	c := partner(t, tb, at)
 	door := tb.cfg.World.Places[at].Boards[0].Doors[0].ID

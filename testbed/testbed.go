@@ -202,7 +202,8 @@ func (t *Testbed) controlHooks() server.ControlHooks {
 	}
 }
 
-// places lists the places with their keys, as the ready line does.
+// places lists the places with their keys, as the ready line does, as the database has them: what the control API
+// changed is no longer the world file's.
 func (t *Testbed) places() ([]ReadyPlace, error) {
 	l := t.life.Load()
 	if l == nil {
@@ -210,7 +211,11 @@ func (t *Testbed) places() ([]ReadyPlace, error) {
 	}
 	out := make([]ReadyPlace, 0, len(t.cfg.World.Places))
 	for _, p := range t.cfg.World.Places {
-		row := ReadyPlace{PlaceID: p.ID, Name: p.Name, Kind: p.Kind, EntryPhone: p.EntryPhone}
+		now, err := l.server.Place(p.ID)
+		if err != nil {
+			return nil, err
+		}
+		row := ReadyPlace{PlaceID: p.ID, Name: now.Name, Kind: now.Kind, EntryPhone: now.EntryPhone}
 		if key := p.MainKey(); key.ID != "" {
 			revoked, err := l.server.KeyRevoked(key.ID)
 			if err != nil {

@@ -34,7 +34,7 @@ func (t *Testbed) lab() client.Client {
 	return client.Client{Base: t.Ready.Control, Token: t.Ready.ControlToken}
 }
 
-// open sends one command to the first door of a place and returns its status.
+// open sends one command to a place's first door and returns the status.
 func open(t *testing.T, tb *Testbed, place int, key string) int {
 	t.Helper()
 	return openWith(t, partner(t, tb, place), tb.cfg.World.Places[place].Boards[0].Doors[0].ID, key)
@@ -68,8 +68,8 @@ func TestCommandOverBothLinks(t *testing.T) {
 	}
 }
 
-// TestRestartKeepsKeysAndTime: the same data gives the same keys, null once
-// revoked, the same control token and entry links, and time never goes back.
+// TestRestartKeepsKeysAndTime: the same data gives the same keys (null once revoked), control token and entry links,
+// and time never goes back.
 func TestRestartKeepsKeysAndTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func TestRestartKeepsKeysAndTime(t *testing.T) {
 
 	again := begin(t, Config{DataDir: dir, Virtual: true})
 	if again.clk.Now().Before(then) {
-		t.Errorf("time went back from %s to %s", then, again.clk.Now())
+		t.Errorf("time went back from %s to %s, want it to continue", then, again.clk.Now())
 	}
 	if again.Ready.ControlToken != first.Ready.ControlToken {
 		t.Error("another control token")
@@ -100,7 +100,7 @@ func TestRestartKeepsKeysAndTime(t *testing.T) {
 	}
 	line, err := json.Marshal(again.Ready)
 	if err != nil || !strings.Contains(string(line), `"apiKey":null`) || strings.Contains(string(line), "sip") {
-		t.Errorf("ready line %s, %v", line, err)
+		t.Errorf("ready line %s, %v; want a null key, and nothing about sip", line, err)
 	}
 	if got := open(t, again, 1, "k"); got != http.StatusOK {
 		t.Errorf("command after the restart: status %d, want %d", got, http.StatusOK)
@@ -128,12 +128,12 @@ func TestDataDirectory(t *testing.T) {
 	}
 }
 
-// TestStopWithCommandsInFlight: within 5 s, and commands in progress answer
-// under its key in the next life.
+// TestStopWithCommandsInFlight: stopping takes at most 5 s, and commands in progress are answered under their key
+// after the restart.
 func TestStopWithCommandsInFlight(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	tb := begin(t, Config{DataDir: dir, Wait: time.Hour}) // which nobody has to wait
+	tb := begin(t, Config{DataDir: dir, Wait: time.Hour}) // nobody must have to wait this long
 	board := tb.cfg.World.Places[1].Boards[0].ID
 	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "silent", "boards": []string{board}}, nil)
 	c := partner(t, tb, 1)
@@ -158,7 +158,7 @@ func TestStopWithCommandsInFlight(t *testing.T) {
 	}
 }
 
-// TestSIPAddress: the ready line says where calls go, when that was asked for.
+// TestSIPAddress: if SIP is enabled, the ready line has its address.
 func TestSIPAddress(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{SIP: "127.0.0.1:0"})
@@ -193,7 +193,7 @@ func TestPeerRevisions(t *testing.T) {
 		return b.DesiredRevision - b.AppliedRevision
 	}
 	if got := gap(); got != 0 {
-		t.Errorf("without a server known: %d behind", got)
+		t.Errorf("without a known server: %d behind, want 0", got)
 	}
 	intro := map[string]string{"control": tb.Ready.Control, "token": tb.Ready.ControlToken}
 	clienttest.Do(t, boards, http.MethodPost, "/lab/v1/server", intro, nil)

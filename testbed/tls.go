@@ -23,7 +23,7 @@ func (t *Testbed) openCerts(c Config) (err error) {
 		to    **certs.Server
 	}{{"--tls-cert", c.TLS, &t.certs.http}, {"--mqtt-tls-cert", c.MQTTTLS, &t.certs.mqtt}} {
 		if *l.to, err = certs.Open(l.files, func(err error) {
-			logOf(c).Error("the changed certificate can't be used, the one from before is still shown", "flag", l.name, "error", err)
+			logOf(c).Error("the changed certificate can't be used; the previous one stays in use", "flag", l.name, "error", err)
 		}); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}

@@ -17,8 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// connack connects to a broker as a board and returns the code of its answer; an
-// error when TLS ends the connection first.
+// connack connects to a broker as a board and returns the CONNACK code, or an error if TLS ends the connection first.
 func connack(t *testing.T, addr string, cfg *tls.Config, user, password string) (byte, error) {
 	t.Helper()
 	c, err := tls.Dial("tcp", addr, cfg)
@@ -45,8 +44,8 @@ func serial(t *testing.T, addr string, cfg *tls.Config) int64 {
 	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-// TestTLS: both listeners speak TLS, a board needs a certificate of the right
-// authority, never another board's, and new files are shown without a restart.
+// TestTLS: both listeners speak TLS, a board needs a certificate of the right authority and can't use another
+// board's, and new files are served without a restart.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	ca := certstest.NewCA(t)
@@ -67,7 +66,7 @@ func TestTLS(t *testing.T) {
 	hc := client.Trusting(none)
 	t.Cleanup(hc.CloseIdleConnections)
 	if _, _, err := (client.Client{Base: tb.Ready.HTTP, HTTP: hc}).Exchange(t.Context(), *tb.Ready.Places[0].APIKey); err != nil {
-		t.Errorf("exchange over TLS: %v", err)
+		t.Errorf("exchange over TLS: got %v, want no error", err)
 	}
 	resp := must.Get(http.Get(strings.Replace(tb.Ready.HTTP, "https:", "http:", 1) + "/livez"))(t)
 	resp.Body.Close()
@@ -115,7 +114,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestSimulatedBoardsOverTLS: the process's own boards trust its certificate, whatever names it has.
+// TestSimulatedBoardsOverTLS: the process's own boards trust its certificate, whatever names it contains.
 func TestSimulatedBoardsOverTLS(t *testing.T) {
 	t.Parallel()
 	ca := certstest.NewCA(t)
@@ -126,7 +125,7 @@ func TestSimulatedBoardsOverTLS(t *testing.T) {
 	}
 }
 
-// TestPlainListenersAreNamed: what others can reach and read is named at the start.
+// TestPlainListenersAreNamed: unencrypted listeners that others can reach are named at the start.
 func TestPlainListenersAreNamed(t *testing.T) {
 	t.Parallel()
 	ca := certstest.NewCA(t)
@@ -164,7 +163,7 @@ func TestPlainListenersAreNamed(t *testing.T) {
 	}
 }
 
-// TestControlOffLoopback: with a certificate the control API speaks TLS where others reach it.
+// TestControlOffLoopback: with a certificate, the control API uses TLS where others can reach it.
 func TestControlOffLoopback(t *testing.T) {
 	t.Parallel()
 	ca := certstest.NewCA(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/doorlab/doorlab/internal/why"
 )
 
-// TestWhyOverAnOutage: a permit is revoked while its board is offline; the server and
-// the board disagree, the explanation says so, and the person who entered is listed.
+// TestWhyOverAnOutage: a permit is revoked while its board is offline. The server and the board disagree, the
+// explanation says so, and lists the person who entered.
 func TestWhyOverAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, onDemand := range map[string]bool{"in memory": false, "on disk": true} {
@@ -26,8 +26,7 @@ func TestWhyOverAnOutage(t *testing.T) {
 	}
 }
 
-// revokedInAnOutage: after 10 minutes the permit "a" is revoked, 20 minutes later its
-// person is at the door.
+// revokedInAnOutage: the permit "a" is revoked after 10 minutes, and 20 minutes later its person is at the door.
 func revokedInAnOutage(t *testing.T, lab, api client.Client, board, door, phone string) {
 	t.Helper()
 	clienttest.Do(t, lab, "POST", "/lab/v1/faults", map[string]any{"fault": "offline", "boards": []string{board}}, nil)
@@ -125,7 +124,7 @@ func str(s *string) string {
 	return *s
 }
 
-// TestWhyRefuses: what can't be asked is a 4xx with the field.
+// TestWhyRefuses: invalid questions get a 4xx that names the field.
 func TestWhyRefuses(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{})

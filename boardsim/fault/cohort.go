@@ -23,7 +23,7 @@ func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 		return nil, faults.Badly("boards", "exactly one of boards, placeId and share is needed")
 	case spec.Share != nil:
 		if f := *spec.Share; math.IsNaN(f) || f <= 0 || f > 1 {
-			return nil, faults.Badly("share", "must be over 0 and at most 1")
+			return nil, faults.Badly("share", "must be above 0 and at most 1")
 		}
 		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.Test || b.Detached })
 		if len(chosen) == 0 {

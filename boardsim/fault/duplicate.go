@@ -1,6 +1,6 @@
 package fault
 
-// duplicate: what goes up goes up twice.
+// duplicate: everything is sent twice.
 var duplicate = kind{name: "duplicate", outgoing: func(_ params, out *Outgoing) bool {
 	if out.Silent() {
 		return false

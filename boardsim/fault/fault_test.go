@@ -17,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// told records the boards' notifications.
+// told records what the boards are notified of.
 type told struct{ calls []string }
 
 func (t *told) LineChanged(b string)      { t.calls = append(t.calls, "line "+b) }
@@ -26,7 +26,7 @@ func (t *told) LoseClock(b string)        { t.calls = append(t.calls, "clock "+b
 func (t *told) take() (calls []string)    { calls, t.calls = t.calls, nil; return calls }
 func on(fault string, params ...any) Spec { return spec(fault, params...) }
 
-// spec arms a fault on board a1 with parameters name, value, ...
+// spec arms a fault on board a1; params alternate name and value.
 func spec(fault string, params ...any) Spec {
 	s := Spec{Fault: fault, Boards: []string{"a1"}}
 	for i := 0; i+1 < len(params); i += 2 {
@@ -38,7 +38,7 @@ func spec(fault string, params ...any) Spec {
 	return s
 }
 
-// fleet is n boards in place A, one in B and one in the test place T.
+// fleet has n boards in place A, one in B, and one in the test place T.
 func fleet(n int) func() []Info {
 	var out []Info
 	for i := 1; i <= n; i++ {
@@ -69,9 +69,9 @@ var onCommands = []struct {
 	name string
 	arm  []Spec
 	in   Incoming
-	out  []any // messages; nil = the report alone
+	out  []any // messages; nil = only the report
 	late time.Duration
-	hits map[string]int64 // nil = each once
+	hits map[string]int64 // nil = one hit each
 }{
 	{name: "nothing"},
 	{name: "noop", arm: []Spec{on("noop")}},
@@ -112,7 +112,7 @@ func TestCommandFaults(t *testing.T) {
 			}
 			r := s.Command("a1", "a1/1", "open")
 			if d := cmp.Diff(c.in, r.Incoming); d != "" {
-				t.Error(d)
+				t.Errorf("-want +got:\n%s", d)
 			}
 			if !r.Lost {
 				report := done
@@ -124,21 +124,21 @@ func TestCommandFaults(t *testing.T) {
 				}
 				out := r.Outgoing(report)
 				if d := cmp.Diff(c.out, out.Messages, cmpopts.EquateEmpty()); d != "" || out.Delay != c.late || out.Behind {
-					t.Errorf("%s, %s late, behind: %v", d, out.Delay, out.Behind)
+					t.Errorf("messages, -want +got:\n%s\n%s late, behind the next one: %v; want %s late and not behind", d, out.Delay, out.Behind, c.late)
 				}
 			}
 			if d := cmp.Diff(c.hits, s.Hits()); d != "" {
-				t.Error(d)
+				t.Errorf("hits, -want +got:\n%s", d)
 			}
 			if got := s.Command("a2", "a2/1", "open"); got.Incoming != (Incoming{}) || got.armed != nil {
-				t.Errorf("another board: %+v", got)
+				t.Errorf("another board: got %+v, want no effect", got)
 			}
 			if calls := board.take(); calls != nil {
 				t.Errorf("the line was told %v, want none", calls)
 			}
 			s.Reset()
 			if got := s.Command("a1", "a1/1", "open"); got.Incoming != (Incoming{}) || got.armed != nil {
-				t.Errorf("after reset: %+v", got)
+				t.Errorf("after reset: got %+v, want no effect", got)
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func refused(r wire.Report) wire.Report {
 	return r
 }
 
-// TestForgedReports: one fault replaces the report, in the order of the list.
+// TestForgedReports: of the faults that replace a report, only one applies, in the order of the list.
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
 	report := wire.Report{CommandID: "cmd_1", Epoch: 3, Result: vocab.OK}
@@ -173,16 +173,16 @@ func TestForgedReports(t *testing.T) {
 			switch m := m.(type) {
 			case []byte:
 				if len(m) != 24 || c.hits["garbage"] == 0 {
-					t.Errorf("%v: %d bytes go up", c.arm, len(m))
+					t.Errorf("%v: %d bytes go up; want 24, and only with garbage", c.arm, len(m))
 				}
 			case wire.Report:
 				if m.CommandID == report.CommandID || c.hits["wrong-id"] == 0 {
-					t.Errorf("%v: %+v goes up", c.arm, m)
+					t.Errorf("%v: %+v goes up; want another command id, and only with wrong-id", c.arm, m)
 				}
 			}
 		}
 		if out.True() || out.Behind != (c.hits["reorder"] > 0) {
-			t.Errorf("%v: true report %v, behind the next one %v", c.arm, out.True(), out.Behind)
+			t.Errorf("%v: true report %v, behind the next one %v; want false and %v", c.arm, out.True(), out.Behind, c.hits["reorder"] > 0)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestLineFaults(t *testing.T) {
 	for _, c := range []struct {
 		arm      []Spec
 		want     Line
-		up, down int64 // hits by a packet each way, beside those at arming
+		up, down int64 // hits that a packet adds in each direction
 		atOnce   int64
 	}{
 		{[]Spec{on("offline")}, Line{Offline: true}, 0, 0, 1},
@@ -212,11 +212,11 @@ func TestLineFaults(t *testing.T) {
 			for _, a := range c.arm {
 				arm(t, s, a)
 				if calls := board.take(); a.Fault != "flap" && !slices.Equal(calls, []string{"line a1"}) {
-					t.Errorf("told %v", calls)
+					t.Errorf("notified %v, want [line a1]", calls)
 				}
 			}
 			if d := cmp.Diff(c.want, s.Line("a1")); d != "" {
-				t.Error(d)
+				t.Errorf("-want +got:\n%s", d)
 			}
 			if got := s.Line("a2"); got != (Line{}) {
 				t.Errorf("another line: got %+v, want %+v", got, (Line{}))
@@ -236,10 +236,10 @@ func TestLineFaults(t *testing.T) {
 				}
 			}
 			if last := s.Reset(); len(last) != len(c.arm) || s.Line("a1") != (Line{}) {
-				t.Errorf("after reset: %+v, removed %v", s.Line("a1"), last)
+				t.Errorf("after reset: %+v, removed %v; want a clean line and all %d removed", s.Line("a1"), last, len(c.arm))
 			}
 			if calls := board.take(); len(calls) != len(c.arm) {
-				t.Errorf("told of the end: %v", calls)
+				t.Errorf("notified of the end %v, want %d calls", calls, len(c.arm))
 			}
 		})
 	}
@@ -255,10 +255,10 @@ func TestInstantFaults(t *testing.T) {
 		s, board := newSet(2)
 		id := arm(t, s, Spec{Fault: fault, PlaceID: "A"})
 		if d := cmp.Diff(want, board.take()); d != "" {
-			t.Error(d)
+			t.Errorf("-want +got:\n%s", d)
 		}
 		if got := s.List(); len(got) != 0 || s.Hits()[fault] != 2 {
-			t.Errorf("%s stays: %v, hits %v", fault, got, s.Hits())
+			t.Errorf("%s: still listed %v, hits %v; want none listed and 2 hits", fault, got, s.Hits())
 		}
 		if _, err := s.Remove(id); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s removed: got %v, want %v", fault, err, ErrNotFound)
@@ -284,6 +284,6 @@ func TestSkew(t *testing.T) {
 	}
 	s.Reset()
 	if off := s.Offset("a1", v.Now()); off != 0 || s.Offset("b1", v.Now()) != 0 {
-		t.Errorf("at the end by %s", off)
+		t.Errorf("off by %s at the end, want 0 on both boards", off)
 	}
 }

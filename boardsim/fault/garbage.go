@@ -1,6 +1,6 @@
 package fault
 
-// garbage: random bytes go up instead of the report.
+// garbage: random bytes are sent instead of the report.
 var garbage = kind{name: "garbage", outgoing: func(p params, out *Outgoing) bool {
 	raw := make([]byte, 24)
 	for i := range raw {

@@ -34,7 +34,7 @@ type kind struct {
 	instant func(b Board, boardID string)
 }
 
-// lookup finds who performs a fault, and its position in the list.
+// lookup finds a fault's implementation and its position in the list.
 func lookup(name string) (*kind, int) {
 	for i, k := range kinds {
 		if k.name == name {

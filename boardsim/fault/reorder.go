@@ -1,6 +1,6 @@
 package fault
 
-// reorder: the report goes up after the board's next one.
+// reorder: the report is sent after the board's next one.
 var reorder = kind{name: "reorder", outgoing: func(_ params, out *Outgoing) bool {
 	if out.Silent() {
 		return false

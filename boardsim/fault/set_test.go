@@ -26,10 +26,10 @@ func TestNthCountsMatchingCommands(t *testing.T) {
 	arm(t, s, Spec{Fault: "refuse", PlaceID: "A", DoorIDs: []string{"a1/2", "a2/1"}, Commands: []string{"door.open", "hold"}, Nth: 2})
 	var got []string
 	for _, c := range [][3]string{
-		{"a1", "a1/1", "open"}, {"a1", "a1/2", "close"}, // match not
-		{"a1", "a1/2", "open"},                         // the first
-		{"b1", "b1/1", "open"}, {"a2", "a2/2", "hold"}, // match not
-		{"a2", "a2/1", "hold"}, // the second
+		{"a1", "a1/1", "open"}, {"a1", "a1/2", "close"}, // no match
+		{"a1", "a1/2", "open"},                         // first match
+		{"b1", "b1/1", "open"}, {"a2", "a2/2", "hold"}, // no match
+		{"a2", "a2/1", "hold"}, // second match
 		{"a1", "a1/2", "open"},
 	} {
 		if d := s.Command(c[0], c[1], c[2]); d.Refuse != "" {
@@ -37,7 +37,7 @@ func TestNthCountsMatchingCommands(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff([]string{"[a2 a2/1 hold]"}, got); d != "" {
-		t.Error(d)
+		t.Errorf("-want +got:\n%s", d)
 	}
 	if l := s.List(); l[0].Hits != 1 || l[0].Nth != 2 {
 		t.Errorf("got %+v, want l[0].Hits = 1, l[0].Nth = 2", l)
@@ -53,7 +53,7 @@ func TestSharesAreDisjointWhileTheyFit(t *testing.T) {
 		}
 		arm(t, s, Spec{Fault: "noop", Share: new(.8)})
 		arm(t, s, Spec{Fault: "noop", Share: new(.001)})
-		arm(t, s, Spec{Fault: "noop", Share: new(.0124)}) // of 200: 2.48
+		arm(t, s, Spec{Fault: "noop", Share: new(.0124)}) // 2.48 of 200 boards
 		arm(t, s, Spec{Fault: "noop", Share: new(.0126)}) // 2.52
 		for _, a := range s.List() {
 			sets = append(sets, a.Boards)
@@ -81,7 +81,7 @@ func TestSharesAreDisjointWhileTheyFit(t *testing.T) {
 	s := New(Config{Seed: 7, Boards: fleet(199)})
 	first := arm(t, s, Spec{Fault: "noop", Share: new(.05)})
 	arm(t, s, Spec{Fault: "noop", Share: new(.05)})
-	_, _ = s.Remove(first) // its boards are free again
+	_, _ = s.Remove(first) // frees its boards
 	arm(t, s, Spec{Fault: "noop", Share: new(.05)})
 	if got := s.List()[1].Boards; !slices.Equal(got, sets[0]) {
 		t.Errorf("a share after a removal: got %v, want %v", got, sets[0])
@@ -138,13 +138,13 @@ func TestTimeWindow(t *testing.T) {
 			t.Error("not over after a jump")
 		}
 		if d := cmp.Diff([]string{"line a1", "line a1", "line a1", "line a1"}, board.take()); d != "" {
-			t.Error(d)
+			t.Errorf("-want +got:\n%s", d)
 		}
 	})
 }
 
-// TestGoneFaultsAreFound: what a fault did can be asked for when it is over by
-// itself, removed, or was over at once.
+// TestGoneFaultsAreFound: a fault's result can still be read after the fault has expired, was removed, or ended
+// immediately.
 func TestGoneFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	s, _ := newSet(2)
@@ -219,8 +219,8 @@ func TestFlap(t *testing.T) {
 	})
 }
 
-// Whatever is armed and removed in whatever order: when all is gone the fleet is
-// clean, and at every moment a board feels exactly the faults that name it.
+// Whatever is armed and removed in whatever order, the fleet is clean once everything is gone, and at every moment a
+// board is affected by exactly the faults that name it.
 func TestStackingReturnsToClean(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -268,7 +268,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 					l, d := s.Line(b), s.Command(b, b+"/1", "open")
 					if l.Offline != felt["offline"] || l.HalfOpen != felt["halfopen"] || d.Lost != felt["silent"] ||
 						(d.Refuse != "") != (felt["refuse"] && !felt["silent"]) || (l.Lossy.Percent > 0) != felt["lossy"] {
-						t.Fatalf("%s: %+v %+v under %v", b, l, d, felt)
+						t.Fatalf("%s: got %+v %+v under %v, want the effect of exactly these faults", b, l, d, felt)
 					}
 				}
 			},
@@ -276,7 +276,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 		s.Reset()
 		for _, b := range boards {
 			if r := s.Command(b, "", "open"); s.Line(b) != (Line{}) || r.Incoming != (Incoming{}) || r.armed != nil || s.Offset(b, time.Time{}) != 0 {
-				t.Fatalf("%s is not clean", b)
+				t.Fatalf("%s still feels a fault, want it clean", b)
 			}
 		}
 		if len(s.byBoard) != 0 || s.commands.Load() != 0 || s.lines.Load() != 0 || s.clocks.Load() != 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
-// TestKinds: every fault of the list is performed, in the way it says, by a file of its own.
+// TestKinds: every fault in the list is implemented as described, in a file of its own.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	if len(kinds) != len(faults.All) {
@@ -31,7 +31,7 @@ func TestKinds(t *testing.T) {
 			faults.OnClock: k.clock != nil, faults.AtOnce: k.instant != nil}
 		for how, does := range acts {
 			if does != (how == f.Acts) {
-				t.Errorf("%s acts on %s: %v, the list says %s", f.Name, how, does, f.Acts)
+				t.Errorf("%s acts on %s: %v, but the list says that it acts on %s", f.Name, how, does, f.Acts)
 			}
 		}
 		if _, err := os.Stat(strings.ReplaceAll(f.Name, "-", "_") + ".go"); err != nil {
@@ -86,7 +86,7 @@ func TestBadSpecs(t *testing.T) {
 			t.Errorf("%+v: %q, %v; want %s, nearest %q", c.spec, id, err, c.field, c.nearest)
 		}
 		if len(s.List()) != 0 || board.calls != nil {
-			t.Errorf("%+v: armed all the same", c.spec)
+			t.Errorf("%+v: armed or notified in spite of the error, want nothing", c.spec)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestParamsFollow(t *testing.T) {
 		s, _ := newSet(1)
 		arm(t, s, c.spec)
 		if d := cmp.Diff(c.want, s.List()[0].Params); d != "" {
-			t.Error(d)
+			t.Errorf("-want +got:\n%s", d)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestParseSpec(t *testing.T) {
 	got, err := ParseSpec([]byte(`{"fault":"refuse","share":0.1,"doorIds":["d"],"commands":["open"],"nth":2,"for":"10m","params":{"code":"busy"}}`))
 	want := Spec{Fault: "refuse", Share: new(.1), DoorIDs: []string{"d"}, Commands: []string{"open"}, Nth: 2, For: 10 * time.Minute, Params: map[string]any{"code": "busy"}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
-		t.Error(err, d)
+		t.Errorf("got error %v, want none; -want +got:\n%s", err, d)
 	}
 	for body, want := range map[string]faults.Bad{
 		`{"fault":"noop","bords":["x"]}`: {Field: "bords", Nearest: "boards"},
@@ -149,7 +149,7 @@ func TestParseSpec(t *testing.T) {
 		_, err := ParseSpec([]byte(body))
 		var got *faults.Bad
 		if !errors.As(err, &got) || got.Field != want.Field || got.Nearest != want.Nearest {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("%s: got %v, want %+v", body, err, want)
 		}
 	}
 }

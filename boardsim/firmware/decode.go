@@ -22,7 +22,7 @@ func Decode(channel string, payload []byte) (Event, error) {
 	switch channel {
 	case wire.DownCmd:
 		ev.Kind = Command
-		if err = json.Unmarshal(payload, &ev.Command); err == nil && ev.Command.ID == "" {
+		if err = wire.Unmarshal(payload, &ev.Command); err == nil && ev.Command.ID == "" {
 			err = errors.New("a command without an id")
 		}
 	case wire.DownSync:
@@ -42,7 +42,7 @@ func Decode(channel string, payload []byte) (Event, error) {
 		err = json.Unmarshal(payload, &ev.Config)
 	case wire.DownAck:
 		ev.Kind = Ack
-		if err = json.Unmarshal(payload, &ev.Ack); err == nil && ev.Ack.Type == "" {
+		if err = wire.Unmarshal(payload, &ev.Ack); err == nil && ev.Ack.Type == "" {
 			err = errors.New("an acknowledgement of nothing")
 		}
 		switch ev.Ack.Type {

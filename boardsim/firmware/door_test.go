@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// Door states, a script a case: verbs at times, then the state.
+// Door states. Each case is a script of timed verbs, followed by the expected state.
 func TestDoorStates(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, script, state, acted string }{
@@ -53,7 +53,7 @@ func TestDoorStates(t *testing.T) {
 	}
 }
 
-// TestRelease: a relay falls when nothing drives it any more, and only then.
+// TestRelease: a relay releases as soon as nothing drives it, and not before.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, script, fell string }{
@@ -133,7 +133,7 @@ func TestCommandsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A refusal is remembered like any report: the repeat doesn't act, although the board would by now.
+// A refusal is remembered like any report: the repeat is refused too, even if the board could act by then.
 func TestRememberedRefusal(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).online()
@@ -151,7 +151,7 @@ func TestRememberedRefusal(t *testing.T) {
 	b.want("one refusal, no pulse", b.acted(), "1 refuse command")
 }
 
-// What a board must know after a reboot is in its flash.
+// What a board must remember across a reboot is in flash.
 func TestStateInFlash(t *testing.T) {
 	t.Parallel()
 	s := State{Boot: 1, Seq: 6, Dropped: 7, Netloss: wire.Netloss{GraceSec: 8, Version: 9, Channels: map[int]string{1: wire.RestOff}},
@@ -163,7 +163,7 @@ func TestStateInFlash(t *testing.T) {
 	}
 }
 
-// Records go up in the order in which they were made, even if the board's clock was set back in between.
+// Records are uploaded in the order they were made, even if the board's clock was set back in between.
 func TestRecordsGoUpInOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).online()
@@ -221,7 +221,7 @@ func TestUnackedReportsGoUpAgain(t *testing.T) {
 	b.online()
 	got := b.published(wire.UpRpt)
 	if len(got) != 1 || got[0].(wire.Report).CommandID != "cmd_1" {
-		t.Errorf("sent again: %+v", got)
+		t.Errorf("sent again: got %+v, want only the report of cmd_1", got)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestOnSiteReasons(t *testing.T) {
 		b.step(Event{Kind: Sync, Change: Prepare(wire.Sync{From: b.s.Content.Revision, To: b.s.Content.Revision + 1, Windows: &ws})})
 	}
 	mode(access.ModeFree)
-	b.cut() // window modes hold offline
+	b.cut() // window modes hold while offline
 	b.want("free", b.present("nobody", "dor_1"), "opened free_window")
 	b.want("its line", b.acted(), "1 pulse free")
 	b.online()

@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// A broker that isn't the server's own sends a board its own acknowledgements back:
-// they are no word of the server, which would end an outage.
+// A foreign broker may echo a board's own acknowledgements back to it. They don't come from the server, so they must
+// not end an outage.
 func TestOwnAcknowledgementIsNoContact(t *testing.T) {
 	t.Parallel()
 	for _, own := range []string{wire.SyncDone, wire.SyncPage, wire.SyncConfig} {

@@ -14,8 +14,8 @@ func seed(v any) []byte {
 	return raw
 }
 
-// FuzzDecode: whatever comes down, it is dropped with ErrPayload, or the board
-// takes it, goes on working and comes to rest.
+// FuzzDecode: any downlink is either dropped with ErrPayload or accepted; in both cases the board keeps working and
+// settles.
 func FuzzDecode(f *testing.F) {
 	grant := grantOf("mem_1", "p", "t")
 	f.Add("cmd", seed(wire.Command{ID: "cmd_1", Epoch: 7, DoorID: "dor_1", Channel: 1, Command: "hold", Minutes: 5, NotAfterMs: 5000}))
@@ -27,7 +27,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("ack", seed(wire.Ack{Type: wire.AckHello, Epoch: 8, SessionMs: 5}))
 	f.Add("ack", seed(wire.Ack{Type: wire.AckRec, Seq: 1}))
 	f.Add("rpt", []byte(`{}`))
-	for _, ch := range wire.Down { // each message on another's channel
+	for _, ch := range wire.Down { // each message, on every channel
 		f.Add(ch, seed(snapshot(3, grant)))
 		f.Add(ch, seed(wire.Command{ID: "cmd_1", Epoch: 7, DoorID: "dor_1", Command: "open", NotAfterMs: 9}))
 	}
@@ -35,16 +35,16 @@ func FuzzDecode(f *testing.F) {
 		ev, err := Decode(channel, payload)
 		if err != nil {
 			if !errors.Is(err, ErrPayload) && !errors.Is(err, ErrEcho) {
-				t.Fatalf("neither ErrPayload nor ErrEcho: %v", err)
+				t.Fatalf("got %v, want ErrPayload or ErrEcho", err)
 			}
 			return
 		}
 		b := newBench(t).online()
 		ev.SessionMs = 100
-		for range 2 { // a repeat, too
+		for range 2 { // including a repeat
 			b.step(ev)
 			if ev.Kind == Command && len(b.acts(ev.Command.ID)) != 1 {
-				t.Fatalf("%d lines of ground truth for one command", len(b.acts(ev.Command.ID)))
+				t.Fatalf("%d ground-truth lines for one command, want 1", len(b.acts(ev.Command.ID)))
 			}
 		}
 		b.presented(Event{Kind: Present, DoorID: b.s.Doors[0].ID, PhoneHash: "p"})
@@ -59,7 +59,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// acts are the lines of a command.
+// acts are the ground-truth lines of a command.
 func (b *bench) acts(commandID string) (out []Entry) {
 	for _, l := range b.lines {
 		if l.CommandID == commandID {

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	t0   = int64(1_790_000_000_000) // wall at mono 0
+	t0   = int64(1_790_000_000_000) // wall time at mono 0
 	hour = int64(3_600_000)
 )
 
-// bench is a board on the table: it steps, walks through deadlines and collects.
+// bench is a board on the test bench. It steps through deadlines and collects what the board does.
 type bench struct {
 	t     *testing.T
 	s     State
@@ -32,7 +32,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// online connects and synchronizes a membership of phone "p" for both doors.
+// online connects the board and gives it a membership of phone "p" for both doors.
 func (b *bench) online() *bench {
 	b.step(Event{Kind: Connected})
 	b.step(Event{Kind: Ack, Ack: wire.Ack{Type: wire.AckHello, Epoch: 7, SessionMs: 1}})
@@ -69,7 +69,7 @@ func (b *bench) step(ev Event) []Effect {
 	return out
 }
 
-// to walks to a monotonic time through every deadline, as the clock does.
+// to advances to a monotonic time, stopping at every deadline as the clock does.
 func (b *bench) to(mono int64) *bench {
 	for {
 		at, ok := b.s.NextDeadline()
@@ -80,7 +80,7 @@ func (b *bench) to(mono int64) *bench {
 		b.now = max(b.now, at)
 		b.step(Event{Kind: Tick})
 		if next, ok := b.s.NextDeadline(); ok && next <= b.now {
-			b.t.Fatalf("deadline %d is still due at %d", next, b.now)
+			b.t.Fatalf("deadline %d is still due at %d, want it handled", next, b.now)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (b *bench) send(c wire.Command, session int64) wire.Report {
 			return e.Report
 		}
 	}
-	b.t.Fatalf("no report of %+v", c)
+	b.t.Fatalf("no report of %+v, want one", c)
 	return wire.Report{}
 }
 
@@ -117,7 +117,7 @@ func (b *bench) presented(ev Event) string {
 	return ""
 }
 
-// acted are the lines since the last call: "door action cause".
+// acted are the ground-truth lines since the last call, as "door action cause".
 func (b *bench) acted() string {
 	var out []string
 	for _, l := range b.lines {

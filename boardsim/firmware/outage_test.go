@@ -20,13 +20,13 @@ func (b *bench) cut() *bench {
 	return b
 }
 
-// The table of the outage, row by row [OFF-1] [OFF-2] [OFF-3].
+// The outage table, row by row [OFF-1] [OFF-2] [OFF-3].
 func TestOutageTable(t *testing.T) {
 	t.Parallel()
 	limit := 36 * hour
 	for _, c := range []struct {
 		name    string
-		grace   int64 // s; -1 = never configured
+		grace   int64 // seconds; -1 = never configured
 		age     int64
 		present string
 		acted   string // before the presentation
@@ -70,7 +70,7 @@ func TestRestingBehaviours(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, rest string
-		hold       int // minutes of a hold before the cut, -1 = none, 0 = until locked
+		hold       int // minutes of a hold started before the cut; -1 = none, 0 = until locked
 		at         int64
 		acted      string
 		state      string
@@ -109,7 +109,7 @@ func TestRestingBehaviours(t *testing.T) {
 	}
 }
 
-// A pulse that is on when its channel goes off ends there: nothing is driven.
+// A pulse in progress when its channel goes off ends there: nothing stays driven.
 func TestOffEndsAPulse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).online().netloss(2, wire.RestOff, wire.RestClose)
@@ -119,7 +119,7 @@ func TestOffEndsAPulse(t *testing.T) {
 	b.want("fell", strings.Join(b.fell, ", "), "1 +2000")
 }
 
-// A leaf that was forced open is nothing to warn of while the outage holds the door.
+// A door that was forced open raises no warning while the outage holds it open.
 func TestRestingHoldEndsAWarning(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).online().netloss(60, wire.RestHold, wire.RestClose)
@@ -130,7 +130,7 @@ func TestRestingHoldEndsAWarning(t *testing.T) {
 	b.want("held by the outage", b.state(0), Open)
 }
 
-// first is what door 1 did.
+// first returns what door 1 did.
 func first(b *bench) string {
 	var keep []Entry
 	for _, l := range b.lines {
@@ -193,7 +193,7 @@ func TestLongOutageResumesWithTheSync(t *testing.T) {
 	if d := b.published(wire.UpDigest); len(d) != 1 {
 		t.Errorf("%d digests sent to learn that nothing is missing, want 1", len(d))
 	}
-	b.cut() // lost again before the sync: still no decisions
+	b.cut() // cut again before the sync: still no decisions
 	b.want("before the sync", b.present("p", "dor_1"), "denied outage_limit")
 	b.online()
 	delta := wire.Sync{From: 1, To: 2, Upsert: []access.Grant{grantOf("mem_2", "q", "")}}
@@ -227,11 +227,11 @@ func TestWipedForgetsAll(t *testing.T) {
 	b.step(Event{Kind: Reboot, Wiped: true})
 	b.want("as never configured", b.acted(), "1 lock outage, 2 lock outage")
 	if b.s.Content.Revision != 0 || b.s.Netloss.Version != 0 || len(b.s.Done)+len(b.s.Records) != 0 || b.s.Age(b.now) != -1 {
-		t.Errorf("left: %+v", b.s)
+		t.Errorf("a wiped board still has %+v, want nothing and a lost clock", b.s)
 	}
 	seq := b.s.Seq
 	b.present("p", "dor_1")
 	if b.s.Records[0].Seq <= seq || seq < 1<<32 {
-		t.Errorf("record numbers start over: %d", seq)
+		t.Errorf("record numbers start over after %d, want them to continue above it", seq)
 	}
 }

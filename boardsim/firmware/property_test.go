@@ -9,12 +9,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model walks a board through anything and checks what must always hold.
+// model drives a board through random events and checks the invariants.
 type model struct {
 	b      *bench
 	acts   map[string]int // actuations by command id
 	ids    []string
-	up     []int64 // record numbers in the order they arrived, repeats taken out
+	up     []int64 // record numbers in arrival order, without repeats
 	linked bool
 }
 
@@ -35,7 +35,7 @@ func (m *model) take(rt *rapid.T) {
 		for _, r := range e.Payload.(wire.Records).Records {
 			if n := len(m.up); n == 0 || r.Seq > m.up[n-1] {
 				if n > 0 && r.Seq != m.up[n-1]+1 {
-					rt.Fatalf("record %d follows %d", r.Seq, m.up[n-1])
+					rt.Fatalf("record %d follows %d, want consecutive numbers", r.Seq, m.up[n-1])
 				}
 				m.up = append(m.up, r.Seq)
 			}
@@ -95,16 +95,16 @@ func TestBoardMachine(t *testing.T) {
 				age := b.s.Age(b.now)
 				got := b.present("p", "dor_1")
 				if access.OutageOver(age) && got != "denied outage_limit" {
-					rt.Fatalf("decided %q at an outage age of %d ms", got, age)
+					rt.Fatalf("decided %q at an outage age of %d ms, want denied outage_limit", got, age)
 				}
 				if !b.s.Outage.Over && got != "opened onsite" {
-					rt.Fatalf("%q at an outage age of %d ms", got, age)
+					rt.Fatalf("decided %q at an outage age of %d ms, want opened onsite", got, age)
 				}
 			},
 			"": func(rt *rapid.T) {
 				m.take(rt)
 				if at, ok := b.s.NextDeadline(); ok && at <= b.now {
-					rt.Fatalf("deadline %d is due at %d", at, b.now)
+					rt.Fatalf("deadline %d is still due at %d, want it in the future", at, b.now)
 				}
 				if b.s.Outage.Online && b.s.Age(b.now) != 0 {
 					rt.Fatal("an age while connected")

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// digest sums a content item by item, as the server's store does.
+// digest adds up a sync content item by item, like the server's store.
 func digest(y wire.Sync) string {
 	var s access.Sum
 	for _, g := range y.Upsert {
@@ -44,7 +44,7 @@ func TestSyncDigestEqualsTheServers(t *testing.T) {
 	if len(got) != 1 || got[0].(wire.SyncAck).Digest != digest(y) || got[0].(wire.SyncAck).Revision != 4 {
 		t.Errorf("acknowledged %+v, want digest %s", got, digest(y))
 	}
-	// A delta: one grant changed, one removed, windows new.
+	// A delta with one grant changed, one removed, and new windows.
 	g := grantOf("mem_1", "p2", "")
 	ws := []access.Window{{ID: "pol_1", DoorID: "dor_1", Ref: access.RefAlways, Mode: access.ModeFree, CreatedAt: 3}}
 	b.step(Event{Kind: Sync, Change: Prepare(wire.Sync{From: 4, To: 5, Upsert: []access.Grant{g}, Remove: []string{"mem_2"}, Windows: &ws})})
@@ -52,11 +52,11 @@ func TestSyncDigestEqualsTheServers(t *testing.T) {
 	if b.s.Content.Digest() != digest(y) || b.s.Content.Grants() != 1 || len(b.s.Content.person("p2")) != 1 || len(b.s.Content.find().byPhone) != 1 || len(b.s.Content.find().byToken) != 0 {
 		t.Errorf("after a delta: %s, want %s", b.s.Content.Digest(), digest(y))
 	}
-	// What flash keeps makes the same content.
+	// Content reloaded from flash is the same.
 	raw, _ = json.Marshal(b.s.Content.Snapshot())
 	ev, err = Decode(wire.DownSync, raw)
 	if err != nil || ApplyAll(nil, ev.Change).Digest() != b.s.Content.Digest() {
-		t.Errorf("snapshot of the content: %v", err)
+		t.Errorf("a snapshot of the content, applied to nothing, has another digest (%v)", err)
 	}
 }
 
@@ -100,8 +100,8 @@ func TestSyncOutOfOrderAsksForRepair(t *testing.T) {
 	}
 }
 
-// A snapshot that was sent twice and comes late must not bring back what was revoked
-// since. On a new connection the server may have an older one: it was restored.
+// A snapshot that was sent twice and arrives late must not bring back what was revoked since. On a new connection an
+// older snapshot is legitimate: the server may have been restored from a backup.
 func TestALateSnapshotIsNotApplied(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).online()
@@ -221,7 +221,7 @@ func TestFullBufferCountsWhatItDrops(t *testing.T) {
 	}
 }
 
-// pagesOf cuts a snapshot into one page per grant.
+// pagesOf splits a snapshot into one page per grant.
 func pagesOf(y wire.Sync) (out []wire.Sync) {
 	y.Digest = digest(y)
 	for i, g := range y.Upsert {
@@ -234,8 +234,8 @@ func pagesOf(y wire.Sync) (out []wire.Sync) {
 	return out
 }
 
-// A change in pages is applied at once, after the last; a lost connection keeps what
-// has come, a reboot doesn't.
+// A paged change is applied as a whole, after its last page. Pages received so far survive a lost connection but not
+// a reboot.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	y := snapshot(9, grantOf("mem_a", "q", ""), grantOf("mem_b", "r", ""), grantOf("mem_c", "s", ""))
@@ -272,14 +272,14 @@ func TestPages(t *testing.T) {
 		}
 	}
 	if b.s.Content.Revision != 1 || b.present("p", "dor_1") != "opened onsite" || b.present("q", "dor_1") != "denied no_valid_grant" {
-		t.Errorf("a part of the change acts at revision %d", b.s.Content.Revision)
+		t.Errorf("a part of the change is in effect at revision %d, want none before the last page", b.s.Content.Revision)
 	}
 	b.step(Event{Kind: Disconnected})
 	if got := partial(); got != "2/9 true" {
 		t.Errorf("after a lost connection: got %s, want 2/9 true", got)
 	}
 	if got := feed(2); got != "sync 0/9 " || b.s.Content.Digest() != digest(y) || b.s.Content.Grants() != 3 || b.s.Content.PhoneKey != "0f" {
-		t.Errorf("the last page: said %q, %d grants", got, b.s.Content.Grants())
+		t.Errorf(`the last page: said %q, %d grants; want "sync 0/9 " and 3`, got, b.s.Content.Grants())
 	}
 	if got := feed(2); got != "sync 0/9 " {
 		t.Errorf("the last page once more: said %q, want %q", got, "sync 0/9 ")
@@ -292,7 +292,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A delta in pages takes out what any of them removes.
+// A paged delta removes what any of its pages removes.
 func TestPagesOfADelta(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).online()
@@ -306,7 +306,7 @@ func TestPagesOfADelta(t *testing.T) {
 	}
 }
 
-// Boards that hold the same pages share what they make.
+// Boards that hold the same pages share the decoded content.
 func TestPagesAreShared(t *testing.T) {
 	t.Parallel()
 	var pages []*Change

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// TestIdleLinesAreSmall: 10,000 boards share a process.
+// TestIdleLinesAreSmall: 10,000 boards have to fit into one process.
 func TestIdleLinesAreSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("allocates 2,000 lines; -short leaves it out")

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/link"
 )
 
-// A jump waits for the server to learn of a connection's end, if it does learn of it.
+// A jump waits until the server has learned that a connection ended, unless it can't learn of it.
 func TestEndsAreWorkUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

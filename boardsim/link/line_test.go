@@ -21,7 +21,7 @@ func TestLine(t *testing.T) {
 		r.up(msg(1), ping)
 		r.down(acked(2))
 		r.want("300101c000", "320102")
-		r.pending(0, 2) // as the ends have not counted them yet
+		r.pending(0, 2) // not yet counted by the ends
 	})
 	bubble(t, "cut", func(t *testing.T) {
 		r := newRig(t, link.State{})
@@ -37,7 +37,7 @@ func TestLine(t *testing.T) {
 		r.down(msg(3))
 		r.want("", "300103")
 		r.pending(0, 1)
-		r.line.Set(link.State{}) // nobody waits for an answer: it goes on
+		r.line.Set(link.State{}) // nobody waits for an answer: the connection survives
 		r.up(msg(4))
 		r.want("300104", "")
 		if r.faults != [2]int{2, 0} {
@@ -51,7 +51,7 @@ func TestLine(t *testing.T) {
 		r.up(msg(3))
 		r.want("300103", "")
 		r.ended(nil, nil)
-		r.line.Set(link.State{}) // a lost answer: the ends share no session
+		r.line.Set(link.State{}) // an answer was lost: the ends no longer share a session
 		r.ended(syscall.ECONNRESET, syscall.ECONNRESET)
 	})
 	bubble(t, "a packet that has begun passes", func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestHalfOpenLine(t *testing.T) {
 		r := newRig(t, link.State{HalfOpen: true})
 		_ = r.server.Close()
 		r.ended(net.ErrClosed, nil)
-		r.up(msg(1)) // still nothing is noticed
+		r.up(msg(1)) // still unnoticed
 		r.pending(0, 0)
 		_ = r.line.SetReadDeadline(time.Now().Add(time.Minute))
 		time.Sleep(time.Minute)
@@ -149,7 +149,7 @@ func TestLossyLine(t *testing.T) {
 		r.up(msg(1), ping)
 		r.down(msg(2))
 		r.want("300101300101c000", "300102300102")
-		r.pending(0, 4) // each copy will be counted at the other end
+		r.pending(0, 4) // each copy will be counted at the far end
 	})
 	bubble(t, "by the seed", func(t *testing.T) {
 		run := func() (string, [2]int) {
@@ -176,7 +176,7 @@ func TestLossyLine(t *testing.T) {
 		r.down(msg(4))
 		r.want("", "")
 		r.pending(5, 4)
-		r.line.Set(link.State{}) // what comes now waits for what came before
+		r.line.Set(link.State{}) // new packets queue behind delayed ones
 		r.up(msg(5))
 		r.down(msg(6))
 		time.Sleep(39 * time.Millisecond)
@@ -220,7 +220,7 @@ func TestDelayedLine(t *testing.T) {
 		r.line.Cut()
 		time.Sleep(time.Second)
 		r.want("", "")
-		r.pending(0, 2) // for whoever notices the end to reset
+		r.pending(0, 2) // for whichever end notices, to reset
 	})
 	bubble(t, "delayed, then half-open", func(t *testing.T) {
 		r := newRig(t, link.State{Lossy: link.Lossy{DelayMs: 100}})

@@ -21,8 +21,8 @@ func stream() []byte {
 	return b.Bytes()
 }
 
-// FuzzSplitter: however a stream is cut, the same packets come out, none of it is
-// lost, and where paho reads a packet the splitter finds its end.
+// FuzzSplitter: however a stream is cut, the splitter yields the same packets and loses nothing; where paho reads a
+// packet, the splitter finds the same end.
 func FuzzSplitter(f *testing.F) {
 	f.Add(stream(), 1)
 	f.Add(stream(), 7)
@@ -35,26 +35,26 @@ func FuzzSplitter(f *testing.F) {
 		whole, broken := ends(t, in, len(in)+1)
 		pieces, alike := ends(t, in, step)
 		if broken != alike || len(whole) != len(pieces) {
-			t.Fatalf("ends %v and %v", whole, pieces)
+			t.Fatalf("packets end at %v as a whole and at %v in pieces, want the same", whole, pieces)
 		}
 		for i := range whole {
 			if whole[i] != pieces[i] {
-				t.Fatalf("ends %v and %v", whole, pieces)
+				t.Fatalf("packets end at %v as a whole and at %v in pieces, want the same", whole, pieces)
 			}
 		}
 		r := bytes.NewReader(in)
 		for _, end := range whole {
 			if _, err := packets.ReadPacket(r); err != nil {
-				return // framed, but no packet
+				return // framed, but not a packet
 			}
 			if at := len(in) - r.Len(); at != end {
-				t.Fatalf("paho's packet ends at %d, ours at %d", at, end)
+				t.Fatalf("paho's packet ends at %d, ours at %d; want the same", at, end)
 			}
 		}
 	})
 }
 
-// ends are the offsets at which packets end when the stream comes in pieces.
+// ends are the packet boundaries found when the stream arrives in chunks of step bytes.
 func ends(t *testing.T, in []byte, step int) (out []int, broken bool) {
 	var s splitter
 	for at := 0; at < len(in); {
@@ -62,7 +62,7 @@ func ends(t *testing.T, in []byte, step int) (out []int, broken bool) {
 		for len(piece) > 0 {
 			n, end := s.take(piece)
 			if n < 1 || n > len(piece) {
-				t.Fatalf("took %d of %d", n, len(piece))
+				t.Fatalf("took %d of %d bytes, want at least one and no more than there are", n, len(piece))
 			}
 			at, piece = at+n, piece[n:]
 			if end {

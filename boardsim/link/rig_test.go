@@ -15,21 +15,21 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// Packets of a test: PUBLISH of one body byte, with and without an answer; a ping.
+// Test packets: a PUBLISH with a one-byte body, with and without an answer, and a ping.
 func msg(n int) []byte { return []byte{0x30, 1, byte(n)} }
 
 func acked(n int) []byte { return []byte{0x32, 1, byte(n)} }
 
 var ping = []byte{0xc0, 0}
 
-// rig is a line with a sink at each end, in a bubble.
+// rig is a line with a sink at each end, in a synctest bubble.
 type rig struct {
 	t      *testing.T
 	line   *link.Line
 	server net.Conn
 	flight *clock.Flight
 	faults [2]int
-	ends   [2]*sink // what came up to the server, down to the board
+	ends   [2]*sink // what arrived at the server, at the board
 }
 
 type sink struct {
@@ -39,7 +39,7 @@ type sink struct {
 }
 
 func (s *sink) drain(c net.Conn) {
-	b := make([]byte, 5) // less than a packet or two
+	b := make([]byte, 5) // smaller than two packets
 	for {
 		n, err := c.Read(b)
 		s.mu.Lock()
@@ -52,7 +52,7 @@ func (s *sink) drain(c net.Conn) {
 	}
 }
 
-// take returns what came since the last time, everything else at rest.
+// take returns what has arrived since the last call, once everything is at rest.
 func (s *sink) take() string {
 	synctest.Wait()
 	s.mu.Lock()
@@ -72,7 +72,7 @@ func newRig(t *testing.T, s link.State) *rig {
 	return r
 }
 
-// up and down send packets, counted as the ends count them.
+// up and down send packets and count them as the real ends would.
 func (r *rig) up(p ...[]byte) { r.send(r.line, p) }
 
 func (r *rig) down(p ...[]byte) { r.send(r.server, p) }

@@ -41,5 +41,5 @@ func Dial(ctx context.Context, address string, n int, secure *tls.Config) (net.C
 // secured is a TLS connection that can end abruptly, as a cut line does.
 type secured struct{ *tls.Conn }
 
-// Cut ends the connection below TLS; see pipe.Reset.
+// Cut ends the connection underneath TLS; see pipe.Reset.
 func (s *secured) Cut() { _ = s.NetConn().Close() }

@@ -21,7 +21,7 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// allow lets everybody do everything.
+// allow permits everything to everyone.
 type allow struct{ broker.HookBase }
 
 func (*allow) ID() string { return "allow" }
@@ -38,8 +38,7 @@ func newBroker(t *testing.T) *broker.Server {
 	return srv
 }
 
-// at connects a board to the broker over a line; up is told when the broker has
-// ended the connection, in Unix ns.
+// at connects a board to the broker over a line. up is set to when the broker ended the connection, in Unix ns.
 func at(t *testing.T, srv *broker.Server, client string, c link.Config, up *atomic.Int64) *board {
 	t.Helper()
 	a, other := pipe.New()
@@ -52,8 +51,8 @@ func at(t *testing.T, srv *broker.Server, client string, c link.Config, up *atom
 	return b
 }
 
-// The real clients and the real broker over a line: what a fault does to them,
-// in the time that they take to notice.
+// The real clients and the real broker over a faulty line: what each fault does to them, and how long they take to
+// notice.
 func TestLineUnderMQTT(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -63,7 +62,7 @@ func TestLineUnderMQTT(t *testing.T) {
 		{"cut", link.State{}, 0, 0},
 		{"half-open", link.State{HalfOpen: true}, 20 * time.Second, 25 * time.Second},
 		{"one way up", link.State{OnewayUp: true}, 20 * time.Second, 25 * time.Second},
-		{"one way down", link.State{OnewayDown: true}, 20 * time.Second, 20 * time.Second}, // is told of the board's close
+		{"one way down", link.State{OnewayDown: true}, 20 * time.Second, 20 * time.Second}, // notified when the board closes
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(t *testing.T, client string) {
@@ -71,7 +70,7 @@ func TestLineUnderMQTT(t *testing.T) {
 				var up atomic.Int64
 				b := at(t, srv, client, link.Config{BoardID: "b"}, &up)
 				must.OK(t, srv.Publish("down/a", []byte("hello"), false, 0))
-				time.Sleep(65 * time.Second) // keep-alive passes a clean line
+				time.Sleep(65 * time.Second) // on a clean line the keep-alive is satisfied
 				synctest.Wait()
 				same(t, "received", b.received(), []string{"down/a hello"})
 				b.wantAlive()
@@ -83,12 +82,12 @@ func TestLineUnderMQTT(t *testing.T) {
 				time.Sleep(100 * time.Second)
 				synctest.Wait()
 				b.wantLost(c.state != (link.State{}))
-				const play = 6 * time.Second // paho looks every 5 s, and both count from the last packet
+				const play = 6 * time.Second // paho checks every 5 s, and both count from the last packet
 				if d := b.at.Sub(start) - c.board; d.Abs() > play {
-					t.Errorf("the board gave up %s after the time at which it should", d)
+					t.Errorf("the board gave up %s off its time, want at most %s", d, play)
 				}
 				if d := time.Duration(up.Load()-start.UnixNano()) - c.server; d.Abs() > play {
-					t.Errorf("the server gave up %s after the time at which it should", d)
+					t.Errorf("the server gave up %s off its time, want at most %s", d, play)
 				}
 				b.bye()
 				_ = srv.Close()
@@ -97,7 +96,7 @@ func TestLineUnderMQTT(t *testing.T) {
 	}
 }
 
-// A connection that is taken over ends for its board, as a cut, not as silence.
+// When a connection is taken over, its board sees a cut, not silence.
 func TestTakeOver(t *testing.T) {
 	each(t, func(t *testing.T, client string) {
 		srv := newBroker(t)
@@ -116,11 +115,11 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
-// Faults of the line reach the client as they are: lost, repeated and late messages.
+// Line faults reach the client unfiltered: lost, repeated and late messages.
 func TestLossyLine(t *testing.T) {
 	for name, c := range map[string]struct {
 		lossy link.Lossy
-		want  []string // of two messages
+		want  []string // of the two messages sent
 	}{
 		"lost":     {link.Lossy{Percent: 100}, nil},
 		"repeated": {link.Lossy{DuplicatePercent: 100}, []string{"down/a 0", "down/a 0", "down/a 1", "down/a 1"}},
@@ -145,7 +144,7 @@ func TestLossyLine(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				synctest.Wait()
 				same(t, "received", b.received(), c.want)
-				time.Sleep(5 * time.Minute) // pings pass
+				time.Sleep(5 * time.Minute) // pings get through
 				synctest.Wait()
 				b.wantAlive()
 				b.line.Set(link.State{})
@@ -160,7 +159,7 @@ func TestLossyLine(t *testing.T) {
 	}
 }
 
-// Over TCP light can't watch its line: one goroutine waits for it.
+// Over TCP, light can't poll its line, so a goroutine waits on it.
 func TestTCP(t *testing.T) {
 	t.Parallel()
 	for _, client := range clients {
@@ -185,7 +184,7 @@ func TestTCP(t *testing.T) {
 				Lost: func(err error) { lost <- err }, Go: func(f func()) { go f() }})
 			must.OK(t, b.Connect(topics))
 			for i := range 3 {
-				b.Publish("down/b", fmt.Append(nil, i)) // it subscribes to this itself
+				b.Publish("down/b", fmt.Append(nil, i)) // it is subscribed to this topic itself
 				if m, want := <-got, fmt.Sprintf("down/b %d", i); m != want {
 					t.Errorf("got %q, want %q", m, want)
 				}

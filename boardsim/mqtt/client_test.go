@@ -16,8 +16,8 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// What the clients send is the same, byte for byte: no will, a clean session,
-// QoS 0, nothing retained, and the acknowledgements that a message asks for.
+// Both clients send the same bytes: no will, a clean session, QoS 0, nothing retained, and the acknowledgements that
+// a message asks for.
 func TestBothClientsSendTheSameBytes(t *testing.T) {
 	t.Parallel()
 	var sent [][]string
@@ -65,7 +65,7 @@ func TestReceive(t *testing.T) {
 	})
 }
 
-// While a board is busy with a message, the next ones wait.
+// While a board handles one message, the next ones wait.
 func TestOneAtATime(t *testing.T) {
 	each(t, func(t *testing.T, client string) {
 		b, s := met(t, client)
@@ -79,7 +79,7 @@ func TestOneAtATime(t *testing.T) {
 	})
 }
 
-// A stream may come in any pieces.
+// A stream may arrive cut into any pieces.
 func TestPieces(t *testing.T) {
 	each(t, func(t *testing.T, client string) {
 		b, s := met(t, client)
@@ -104,7 +104,7 @@ func TestPieces(t *testing.T) {
 func TestConnectFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		s    *server
-		want error // nil = any
+		want error // nil = any error
 		took time.Duration
 	}{
 		"wrong password":           {&server{connack: 5}, nil, 0},
@@ -140,7 +140,7 @@ func TestConnectFails(t *testing.T) {
 	}
 }
 
-// A server that says what no server may say has lost its board.
+// A server that violates the protocol loses its board.
 func TestGarbage(t *testing.T) {
 	for name, raw := range map[string]string{
 		"type 0":          "\x00\x00",
@@ -178,7 +178,7 @@ func TestEnds(t *testing.T) {
 			b.line.Cut()
 			synctest.Wait()
 			b.wantLost(false)
-			b.client.Publish("up/a", nil) // too late, and no harm
+			b.client.Publish("up/a", nil) // too late, but harmless
 		})
 	})
 	t.Run("the board closes", func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestEnds(t *testing.T) {
 			part(b, s)
 			time.Sleep(time.Hour)
 			b.wantAlive()
-			if client == mqtt.Light && last != "Disconnect e000" { // paho says it if it can at once
+			if client == mqtt.Light && last != "Disconnect e000" { // paho sends it if it can do so immediately
 				t.Errorf("the last packet is %s, want DISCONNECT", last)
 			}
 		})
@@ -201,7 +201,7 @@ func TestEnds(t *testing.T) {
 			defer part(b, s)
 			s.stalled.Store(true)
 			start := time.Now()
-			for range 4 { // 64 KiB fit
+			for range 4 { // 64 KiB fit into the buffer
 				b.client.Publish("up/a", make([]byte, 30000))
 			}
 			time.Sleep(pingTimeout + keepAlive)

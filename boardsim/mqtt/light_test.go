@@ -20,9 +20,8 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// FuzzDecode: whatever a server sends, in whatever pieces, light takes the same
-// messages from it or gives up at the same place, and where paho reads a message,
-// too, it is the same one.
+// FuzzDecode: whatever a server sends, cut into whatever pieces, light reads the same messages or gives up at the
+// same place; where paho reads a message, light reads the same one.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"\x30\x06\x00\x01ahey", "\x20\x02\x00\x05", "\x90\x04\x00\x01\x00\x80", "\xd0\x00", "\x34\x06\x00\x01a\x00\x07x\x62\x02\x00\x07",
 		"\x32\x06\x00\x01a\x00\x00x", "\x30\xff\xff\xff\xff\xff", "\x30\x80\x80\x80\x00", "\x36\x00", "\x3a\x05\x00\x01a\x00\x07", "\x10\x00", "\x20\x03\x00\x00\x00", "\x30\x02\x00\x00", "\x30\x03\x00\x01+",
@@ -35,9 +34,9 @@ func FuzzDecode(f *testing.F) {
 		whole, err := taken(in, len(in)+1)
 		pieces, alike := taken(in, step)
 		if (err == nil) != (alike == nil) || !slices.Equal(whole, pieces) {
-			t.Fatalf("whole: %q, %v; in pieces of %d: %q, %v", whole, err, step, pieces, alike)
+			t.Fatalf("whole: %q, %v; in pieces of %d: %q, %v; want the same", whole, err, step, pieces, alike)
 		}
-		r := bytes.NewReader(in[:framed(in)]) // a length alone would have paho allocate as much
+		r := bytes.NewReader(in[:framed(in)]) // a bare length field would make paho allocate that much
 		for _, got := range whole {
 			if want, ok := next(r); ok && got != want {
 				t.Fatalf("light read %q, paho %q", got, want)
@@ -46,7 +45,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// framed is the length of the packets that light can decode.
+// framed is the length of the leading packets that light can decode.
 func framed(in []byte) (at int) {
 	for {
 		_, n, err := decode(in[at:])
@@ -57,7 +56,7 @@ func framed(in []byte) (at int) {
 	}
 }
 
-// next is the next message that paho reads; false when it reads none.
+// next is the next message that paho reads; false if there is none.
 func next(r *bytes.Reader) (string, bool) {
 	for {
 		pk, err := reference.ReadPacket(r)
@@ -66,33 +65,33 @@ func next(r *bytes.Reader) (string, bool) {
 		}
 		if m, ok := pk.(*reference.PublishPacket); ok {
 			if m.Qos == 2 {
-				return "", false // light drops repeats
+				return "", false // light drops duplicates
 			}
 			return m.TopicName + " " + string(m.Payload), true
 		}
 	}
 }
 
-// taken are the messages that light takes from a stream in pieces.
+// taken are the messages that light reads from a stream cut into pieces of step bytes.
 func taken(in []byte, step int) (got []string, err error) {
 	l := newLight(Config{Conn: nowhere{}, WriteTimeout: time.Minute, Receive: func(topic string, p []byte) { got = append(got, topic+" "+string(p)) }})
 	for at := 0; at < len(in) && err == nil; at += step {
 		piece := slices.Clone(in[at:min(at+step, len(in))])
 		err = l.take(piece)
-		for i := range piece { // the buffer is used again
+		for i := range piece { // the buffer is reused
 			piece[i] = '?'
 		}
 	}
 	return got, err
 }
 
-// nowhere swallows what is written.
+// nowhere discards what is written.
 type nowhere struct{ net.Conn }
 
 func (nowhere) Write(p []byte) (int, error)      { return len(p), nil }
 func (nowhere) SetWriteDeadline(time.Time) error { return nil }
 
-// What paho would accept, or wait for, and no server sends.
+// What paho would accept or wait for, although no server sends it.
 func TestLightGivesUp(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]string{
@@ -107,8 +106,8 @@ func TestLightGivesUp(t *testing.T) {
 	}
 }
 
-// A message of QoS 2 that the server repeats before it releases it is delivered
-// once; after that its id may be used for another one.
+// A QoS 2 message that the server repeats before releasing it is delivered once; after the release its id may be
+// reused.
 func TestLightDeliversOnce(t *testing.T) {
 	t.Parallel()
 	in := "\x34\x06\x00\x01a\x00\x07x" + "\x3c\x06\x00\x01a\x00\x07x" + "\x62\x02\x00\x07" + "\x34\x06\x00\x01a\x00\x07y"
@@ -148,7 +147,7 @@ func TestNobodyWaitsForAMemoryLink(t *testing.T) {
 	var stacks strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 	if strings.Contains(stacks.String(), "(*light)") {
-		t.Errorf("somebody waits for one of %d idle boards:\n%s", n, stacks.String())
+		t.Errorf("a goroutine waits for one of %d idle boards, want none:\n%s", n, stacks.String())
 	}
 	for _, l := range boards {
 		l.Close()

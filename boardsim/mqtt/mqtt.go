@@ -15,7 +15,7 @@ const (
 	Light = "light" // the broker's packet codec; over a memory link no goroutine waits for it
 )
 
-// Config of a client. All fields must be given.
+// Config of a client. All fields are required.
 type Config struct {
 	Conn      net.Conn // a *link.Line or what embeds one; a Write of it is one packet
 	BoardID   string   // client id and user name
@@ -38,7 +38,7 @@ type Config struct {
 type Client interface {
 	// Connect sends CONNECT and SUBSCRIBE (QoS 0) and returns when both are granted.
 	Connect(topics []string) error
-	// Publish sends a message as QoS 0. What goes wrong shows in Lost.
+	// Publish sends a message with QoS 0. Failures are reported through Lost.
 	Publish(topic string, payload []byte)
 	// Close sends DISCONNECT. It doesn't close the connection.
 	Close()

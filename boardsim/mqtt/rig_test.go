@@ -31,7 +31,7 @@ const (
 	answer      = 10 * time.Second
 )
 
-// each runs a test once with each client, in a bubble.
+// each runs a test once per client, in a bubble.
 func each(t *testing.T, f func(t *testing.T, client string)) {
 	t.Helper()
 	t.Parallel()
@@ -43,7 +43,7 @@ func each(t *testing.T, f func(t *testing.T, client string)) {
 	}
 }
 
-// board is a client on a line, with what it was told.
+// board is a client on a line, and what it was notified of.
 type board struct {
 	t      *testing.T
 	client mqtt.Client
@@ -53,7 +53,7 @@ type board struct {
 	got  []string
 	lost []error
 	at   time.Time // when it was lost
-	in   int       // calls of Receive that run
+	in   int       // running Receive calls
 }
 
 func newBoard(t *testing.T, client string, conn net.Conn, c link.Config) *board {
@@ -88,14 +88,14 @@ func (b *board) gone(err error) {
 	b.lost, b.at = append(b.lost, err), time.Now()
 }
 
-// received are the messages so far.
+// received are the messages received so far.
 func (b *board) received() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.got)
 }
 
-// wantLost: the end was told once, as silence or as something else.
+// wantLost: the client was told once that the connection ended, as silence or otherwise.
 func (b *board) wantLost(silent bool) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -105,7 +105,7 @@ func (b *board) wantLost(silent bool) {
 	}
 }
 
-// wantAlive: no end was told.
+// wantAlive: the client wasn't told of any end.
 func (b *board) wantAlive() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -121,19 +121,19 @@ func (b *board) bye() {
 	b.line.Cut()
 }
 
-// server is the other end by hand: it notes what comes, and answers as told.
+// server is the other end, written by hand: it records packets and answers as configured.
 type server struct {
 	conn    net.Conn
-	quiet   map[byte]bool // types that get no answer
+	quiet   map[byte]bool // packet types that get no answer
 	connack byte
 	suback  byte
 
-	stalled atomic.Bool // it reads nothing more after the next packet
+	stalled atomic.Bool // it stops reading after the next packet
 	over    chan struct{}
 
 	mu   sync.Mutex
 	seen []string
-	at   []time.Time // of pings
+	at   []time.Time // when pings arrived
 }
 
 func (s *server) run() {
@@ -167,7 +167,7 @@ func (s *server) run() {
 	}
 }
 
-// note keeps a packet, byte for byte.
+// note records a packet byte for byte.
 func (s *server) note(pk packets.ControlPacket) {
 	var b strings.Builder
 	_ = pk.Write(&b)
@@ -178,7 +178,7 @@ func (s *server) note(pk packets.ControlPacket) {
 		s.mu.Lock()
 		s.at = append(s.at, time.Now())
 		s.mu.Unlock()
-	case *packets.SubscribePacket: // paho's order is that of a map
+	case *packets.SubscribePacket: // paho's order is that of a map, so it is random
 		filters := slices.Clone(pk.Topics)
 		slices.Sort(filters)
 		line = fmt.Sprintf("%s %d %v %v", word, pk.MessageID, filters, pk.Qoss)
@@ -204,7 +204,7 @@ func (s *server) publish(t *testing.T, topic, payload string, qos byte, id uint1
 	synctest.Wait()
 }
 
-// met is a board that is connected to a server by hand, over memory.
+// met is a board connected in memory to a server written by hand.
 func met(t *testing.T, client string) (*board, *server) {
 	a, c := pipe.New()
 	s := &server{conn: c, over: make(chan struct{})}
@@ -214,7 +214,7 @@ func met(t *testing.T, client string) (*board, *server) {
 	return b, s
 }
 
-// part leaves the bubble with nothing running.
+// part shuts everything down so that the bubble can end.
 func part(b *board, s *server) {
 	b.bye()
 	_ = s.conn.Close()

@@ -20,7 +20,7 @@ func shorter(s *state, ev event) {
 	})
 }
 
-// bugs are those of boards without a constant of their own.
+// bugs are the board bugs that need no constant.
 var bugs = map[string]func(Step) Step{
 	"denied-revoked-moves-relay": func(step Step) Step { return denied(step, "revoked") },
 	"denied-stranger-moves-relay": func(step Step) Step {

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// doorBugs are those of what a board does when several things meet at one door.
+// doorBugs are bugs in what a board does when several things happen at one door.
 var doorBugs = map[string]func(Step) Step{
 	"hold-survives-a-resting-hold": after(func(was state, _ event, s *state, out []effect) []effect {
 		for i, w := range was.Doors {

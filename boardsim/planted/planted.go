@@ -14,7 +14,7 @@ import (
 // Step is firmware.Step, or a decorator of it.
 type Step func(firmware.State, firmware.Event) (firmware.State, []firmware.Effect)
 
-// In puts the named bug into a step, if it is a bug of boards.
+// In plants the named bug in a step, if it is a board bug.
 func In(name string, step Step) Step {
 	switch name {
 	case bug.BoardIgnoresNotAfter:

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/bug"
 )
 
-// Every bug of boards is on show: a bug that nobody plays proves nothing.
+// Every planted board bug is in the museum: a bug that nobody plays proves nothing.
 func TestBugsAreNamed(t *testing.T) {
 	t.Parallel()
 	names := bug.Names()

@@ -70,7 +70,7 @@ func said(do func(e *effect) bool) func(Step) Step {
 	})
 }
 
-// denied lets people in who are denied for a reason, and reports the denial nevertheless.
+// denied lets people in who are denied for a certain reason, but still reports the denial.
 func denied(step Step, reason vocab.Reason) Step {
 	return func(s state, ev event) (state, []effect) {
 		s, out := step(s, ev)
@@ -88,7 +88,7 @@ func denied(step Step, reason vocab.Reason) Step {
 	}
 }
 
-// presented is the grant whose link is presented.
+// presented is the grant whose link was presented.
 func presented(s *state, ev *event) (access.Grant, bool) {
 	if ev.Kind != firmware.Present || ev.TokenHash == "" {
 		return access.Grant{}, false
@@ -102,7 +102,7 @@ func presented(s *state, ev *event) (access.Grant, bool) {
 	return all[i], true
 }
 
-// linked is which permit a link was presented for, by its hash.
+// linked maps a link's hash to its permit.
 var linked sync.Map
 
 // younger makes the board believe, when someone presents themselves, that the line went down ms later than it did.
@@ -130,7 +130,7 @@ func graceful(step Step, sec int64) Step {
 	})(step)
 }
 
-// neighbours makes boards in an outage decide by what other boards of the place know.
+// neighbours makes boards in an outage decide by what the place's other boards know.
 func neighbours(step Step) Step {
 	var newest sync.Map // place -> content
 	return func(s state, ev event) (state, []effect) {

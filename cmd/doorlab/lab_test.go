@@ -102,15 +102,15 @@ func TestByHand(t *testing.T) {
 // mistakes are wrong command lines by what the refusal says.
 func mistakes(board string) map[string][]string {
 	return map[string][]string{
-		`unknown fault "offlin", did you mean "offline"`: {"fault", "add", "offlin", "--board", board},
-		`--param "p50Ms" must be name=value`:             {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
-		"board show takes one board id":                  {"board", "show"},
-		`no simulated board "brd_nope"`:                  {"board", "show", "brd_nope"},
-		`board: unknown command "lst"`:                   {"board", "lst"},
-		"give --door and one of --phone and --link":      {"why", "--place", "plc_x", "--phone", "01099998888"},
-		`no place "Nowhere"`:                             {"why", "--place", "Nowhere", "--exposure"},
-		"give --place: whose requests to delete":         {"inbox", "clear"},
-		"clock advance banana: must be a duration":       {"clock", "advance", "banana"},
+		`unknown fault "offlin", did you mean "offline"`:   {"fault", "add", "offlin", "--board", board},
+		`--param "p50Ms" must be name=value`:               {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
+		"board show takes one board id":                    {"board", "show"},
+		`no simulated board "brd_nope"`:                    {"board", "show", "brd_nope"},
+		`board: unknown command "lst"`:                     {"board", "lst"},
+		"give --door and one of --phone and --link":        {"why", "--place", "plc_x", "--phone", "01099998888"},
+		`no place "Nowhere"`:                               {"why", "--place", "Nowhere", "--exposure"},
+		"give --place, the place whose requests to delete": {"inbox", "clear"},
+		"clock advance banana: must be a duration":         {"clock", "advance", "banana"},
 	}
 }
 

@@ -35,7 +35,7 @@ passwords are shown only once. Partners read the new links from their permits.`,
 				return err
 			}
 			if data == "" {
-				return usagef("renew: --data is missing: the server's data directory")
+				return usagef("renew: --data is missing; give the server's data directory")
 			}
 			if err := dataThere(data); err != nil {
 				return err

@@ -216,7 +216,7 @@ func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 		if err := (client.Client{Base: a.http, HTTP: a.web}).Do(ctx, http.MethodGet, "/livez", nil, nil); errors.Is(err, client.ErrUnreachable) {
 			return nil, callError(err)
 		}
-		return nil, usagef("--target needs --control (with --control-token) or --key to find out the places")
+		return nil, usagef("--target needs --control (with --control-token) or --key to find the places")
 	}
 	server := len(a.control) > 0
 	if server {

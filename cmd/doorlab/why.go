@@ -67,7 +67,7 @@ func whyCommand(e *env) *cobra.Command {
 func printWhy(l labCall, x explained) {
 	fmt.Fprintf(l.out, "%s at %s (%s), %s\n\n%s\n", x.Person, x.DoorName, x.DoorID, x.At, x.Says)
 	if x.PhoneEntry != "on" && x.By == "phone" {
-		fmt.Fprintf(l.out, "Phone entry of this place is %s now: calls aren't answered.\n", x.PhoneEntry)
+		fmt.Fprintf(l.out, "Phone entry is %s at this place: calls aren't answered.\n", x.PhoneEntry)
 	}
 	for _, s := range []why.Side{x.Server, x.Board} {
 		if !s.Known {
@@ -113,7 +113,7 @@ func verdict(s why.Side) string {
 
 func printExposure(l labCall, list []why.Exposed) {
 	if len(list) == 0 {
-		fmt.Fprintln(l.out, "Nobody entered on site whom the server would have denied.")
+		fmt.Fprintln(l.out, "Nobody entered on site against what the server would have decided.")
 		return
 	}
 	fmt.Fprintln(l.out, "Entered on site although the server would have denied it:")

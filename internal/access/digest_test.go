@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A phone's hash can't be found by trying numbers without the place's key, and a key
-// is good for one place of one server only.
+// Without the place's key, a phone can't be found from its hash by trying numbers. Each place of each server has its
+// own key.
 func TestPhoneHashIsKeyed(t *testing.T) {
 	t.Parallel()
 	const phone = "01012345678"
@@ -25,12 +25,12 @@ func TestPhoneHashIsKeyed(t *testing.T) {
 		"a key that isn't hex": PhoneKey("zz").Hash(phone),
 	} {
 		if other == hash {
-			t.Errorf("%s: the same hash", name)
+			t.Errorf("%s: got the same hash, want a different one", name)
 		}
 	}
 	for _, text := range []string{phone, "phone\n" + phone, "phone\nplc_a\n" + phone} {
 		if h := sha256.Sum256([]byte(text)); strings.HasPrefix(hex.EncodeToString(h[:]), hash) {
-			t.Errorf("the hash is SHA-256 of %q", text)
+			t.Errorf("the hash is just the SHA-256 of %q, want a keyed one", text)
 		}
 	}
 	if PhoneKey("").Hash(phone) != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// A person with a permit at an auth door; at its end the same permit is expired.
+// A person with a permit at an auth door. Once the permit has ended, it is expired.
 func ExampleDecide() {
 	noon := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	permit := access.Grant{ID: "pmt_1", Kind: access.KindPermit, Doors: []string{"dor_front"},
@@ -22,7 +22,7 @@ func ExampleDecide() {
 	// false expired
 }
 
-// A board that has lost its server decides for 36 hours, to the millisecond.
+// A board that has lost its server keeps deciding for 36 hours, to the millisecond.
 func ExampleOutageOver() {
 	const hour = 60 * 60 * 1000
 	fmt.Println(access.OutageOver(36*hour), access.OutageOver(36*hour+1))

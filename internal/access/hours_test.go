@@ -89,7 +89,7 @@ func TestCheckWeek(t *testing.T) {
 		{Week{"monday": {}}, false},
 	} {
 		if err := CheckWeek(tt.week); (err == nil) != tt.ok {
-			t.Errorf("%v: %v", tt.week, err)
+			t.Errorf("%v: got %v, want it valid: %t", tt.week, err, tt.ok)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// The schedule and openAt must be two views of one thing, in any zone.
+// The schedule and openAt must agree, in any zone.
 func TestScheduleAgreesWithOpenAt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,22 +159,22 @@ func TestScheduleAgreesWithOpenAt(t *testing.T) {
 			t.Skip(err)
 		}
 		first := time.Date(2026, time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 28).Draw(t, "day"), 0, 0, 0, 0, time.UTC)
-		ds := h.Schedule(first.AddDate(0, 0, -8), 12) // far enough back for any chain
+		ds := h.Schedule(first.AddDate(0, 0, -8), 12) // far enough back for any chain of intervals
 		at := first.Add(time.Duration(rapid.IntRange(0, 48*60).Draw(t, "minute")) * time.Minute)
 		var in bool
 		for i, d := range ds {
 			in = in || covers(d.Intervals, at)
 			for j, iv := range d.Intervals {
 				if !iv.From.Before(iv.To) {
-					t.Fatalf("empty interval %+v", iv)
+					t.Fatalf("interval %+v is empty or reversed, want From before To", iv)
 				}
 				if j > 0 && iv.From.Before(ds[i].Intervals[j-1].To) {
-					t.Fatalf("overlap %+v", ds[i])
+					t.Fatalf("intervals overlap in %+v, want none to", ds[i])
 				}
 			}
 		}
 		if open := h.openAt(at); open != in {
-			t.Fatalf("open %v, schedule says %v at %s: %s", open, in, at, show(ds))
+			t.Fatalf("openAt says %v, the schedule %v at %s, want the same: %s", open, in, at, show(ds))
 		}
 	})
 }

@@ -10,19 +10,18 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// The interval model knows nothing of instants and offsets: it walks two years
-// in UTC minutes, reads the clock on the wall at each, and marks the minutes in
-// which the place is open. Only whole minutes exist in it, and offsets change
-// on half hours only, as they have everywhere since 1972.
+// The interval model doesn't use instants or offsets. It walks through two years of UTC minutes, reads the wall clock
+// at each, and marks the minutes in which the place is open. It knows whole minutes only, and assumes that offsets
+// change in half-hour steps, as they have everywhere since 1972.
 
 const (
-	modelDays  = 731 // 2026 and 2027, and a day
-	modelSlack = 3   // days before and after, so that every night is whole
+	modelDays  = 731 // 2026 and 2027, plus a day
+	modelSlack = 3   // extra days before and after, so that every night is complete
 )
 
 var modelFirst = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// wallWalk is one zone's two years.
+// wallWalk is one zone over two years.
 type wallWalk struct {
 	start int64   // UTC minute of index 0
 	wall  []int64 // wall time at each minute, in minutes since the epoch as if UTC
@@ -47,8 +46,8 @@ func walkZone(t *testing.T, zone string) *wallWalk {
 	return w
 }
 
-// when is the first minute at which the wall shows a time. A time that is
-// skipped comes as long after the jump as it lies beyond it.
+// when returns the first minute at which the wall clock shows a time. A skipped time maps to the same distance after
+// the jump.
 func (w *wallWalk) when(wall int64) int {
 	for back := range int64(24 * 60) {
 		if i := w.first[wall-back-w.start+24*60]; i >= 0 {
@@ -58,7 +57,7 @@ func (w *wallWalk) when(wall int64) int {
 	panic("a day without a minute")
 }
 
-// open marks the minutes of two years.
+// open marks the open minutes of the two years.
 func (w *wallWalk) open(h Hours) []bool {
 	out := make([]bool, len(w.wall))
 	for d := -modelSlack + 1; d < modelDays+modelSlack-2; d++ {
@@ -89,7 +88,7 @@ func (w *wallWalk) open(h Hours) []bool {
 		day := modelFirst.AddDate(0, 0, d)
 		shut[day.Unix()/86400] = w.shut(h, day)
 	}
-	for i, wall := range w.wall { // a closure beats everything
+	for i, wall := range w.wall { // a closure overrides everything
 		out[i] = out[i] && !shut[wall/(24*60)]
 	}
 	return out
@@ -104,13 +103,12 @@ func (w *wallWalk) shut(h Hours, day time.Time) bool {
 	return false
 }
 
-// index is the minute of an instant.
+// index is the minute of an instant, counted from the start.
 func (w *wallWalk) index(at time.Time) int { return int(at.Unix()/60 - w.start) }
 
-// TestScheduleAgainstIntervalModel compares the schedule, the open question and
-// the windows that follow it with the model, minute by minute over two years,
-// in zones whose clocks change at 1, at 2, at 3, at midnight, by half an hour,
-// or never [HRS-1] [HRS-2].
+// TestScheduleAgainstIntervalModel compares the schedule, openAt and the windows that follow the hours with the
+// model, minute by minute over two years, in zones whose clocks change at 1:00, 2:00, 3:00 or midnight, by half an
+// hour, or never [HRS-1] [HRS-2].
 func TestScheduleAgainstIntervalModel(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Asia/Seoul", "America/New_York", "Europe/London", "Australia/Lord_Howe", "America/Santiago", "Africa/Cairo", "America/Havana", "Asia/Kathmandu"} {
@@ -129,7 +127,7 @@ func TestScheduleAgainstIntervalModel(t *testing.T) {
 func (w *wallWalk) check(t *testing.T, h Hours, r *rand.Rand) {
 	t.Helper()
 	model := w.open(h)
-	days := h.Schedule(modelFirst.AddDate(0, 0, -1), modelDays+1) // the run into the first day included
+	days := h.Schedule(modelFirst.AddDate(0, 0, -1), modelDays+1) // including intervals that run into the first day
 	got := make([]bool, len(model))
 	var edges []int
 	last := time.Time{}
@@ -137,10 +135,10 @@ func (w *wallWalk) check(t *testing.T, h Hours, r *rand.Rand) {
 		for _, iv := range d.Intervals {
 			from, to := w.index(iv.From), w.index(iv.To)
 			if iv.From.Before(last) || !iv.From.Before(iv.To) {
-				t.Fatalf("%s: %+v begins before %s or is empty", d.Date, iv, last)
+				t.Fatalf("%s: %+v begins before %s or is empty, want neither", d.Date, iv, last)
 			}
-			if on := time.Unix(w.wall[from]*60, 0).UTC().Format("2006-01-02"); on != d.Date && iv.Start < "22" { // a start that is skipped at midnight shows the next day
-				t.Fatalf("%s: %+v starts on %s", d.Date, iv, on)
+			if on := time.Unix(w.wall[from]*60, 0).UTC().Format("2006-01-02"); on != d.Date && iv.Start < "22" { // a start that is skipped at midnight belongs to the next day
+				t.Fatalf("%s: %+v starts on %s, want it on its own day", d.Date, iv, on)
 			}
 			last = iv.To
 			edges = append(edges, from, to)
@@ -152,7 +150,7 @@ func (w *wallWalk) check(t *testing.T, h Hours, r *rand.Rand) {
 	lo, hi := w.index(days[1].at(h)), w.index(days[modelDays].at(h))
 	for i := lo; i < hi; i++ {
 		if got[i] != model[i] {
-			t.Fatalf("%s is open: schedule %v, model %v; %+v", time.Unix((w.start+int64(i))*60, 0).UTC(), got[i], model[i], h)
+			t.Fatalf("%s is open: schedule %v, model %v, want the same; %+v", time.Unix((w.start+int64(i))*60, 0).UTC(), got[i], model[i], h)
 		}
 	}
 	w.sample(t, h, model, edges, r, lo, hi)
@@ -162,7 +160,8 @@ func (w *wallWalk) check(t *testing.T, h Hours, r *rand.Rand) {
 // at is the first instant of a day.
 func (d Day) at(h Hours) time.Time { return wall(zone(h.Timezone), day(d.Date), 0) }
 
-// sample asks openAt and the windows at edges, a millisecond before and after, and anywhere.
+// sample compares openAt and the windows with the model at edges, a millisecond before and after them, and at random
+// times.
 func (w *wallWalk) sample(t *testing.T, h Hours, model []bool, edges []int, r *rand.Rand, lo, hi int) {
 	t.Helper()
 	ask := func(i int, off time.Duration) {
@@ -189,7 +188,7 @@ func (w *wallWalk) sample(t *testing.T, h Hours, model []bool, edges []int, r *r
 	}
 }
 
-// slices: a shorter schedule is the same days, whatever day it begins and ends on.
+// slices: a shorter schedule contains the same days, wherever it begins and ends.
 func (w *wallWalk) slices(t *testing.T, h Hours, days []Day, r *rand.Rand) {
 	t.Helper()
 	for range 12 {
@@ -200,13 +199,13 @@ func (w *wallWalk) slices(t *testing.T, h Hours, days []Day, r *rand.Rand) {
 	}
 }
 
-// drawHours draws a week, closures and holidays, many of them around the nights in which clocks change.
+// drawHours draws a week, closures and holidays, many of them around nights when the clocks change.
 func drawHours(r *rand.Rand, zone string) Hours {
 	h := Hours{Timezone: zone, Week: Week{}}
 	intervals := func() (out [][2]string) {
 		at := r.IntN(600)
 		if r.IntN(3) == 0 {
-			at = r.IntN(4) * 30 // into the nights
+			at = r.IntN(4) * 30 // running into the night
 		}
 		for range r.IntN(4) {
 			to := at + 1 + r.IntN(1000)

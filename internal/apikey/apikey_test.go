@@ -19,7 +19,7 @@ func TestKeysAreWellFormed(t *testing.T) {
 		i := rapid.IntRange(0, len(key)-1).Draw(t, "typo")
 		bad := []byte(key)
 		if bad[i]++; WellFormed(string(bad)) {
-			t.Fatalf("a typo at %d went unseen: %q", i, bad)
+			t.Fatalf("a typo at %d went unnoticed, want it refused: %q", i, bad)
 		}
 	})
 	if a, b := New(TestPrefix, "plc_1"), New(TestPrefix, "plc_1"); a == b || !WellFormed(a) {

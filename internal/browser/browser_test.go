@@ -31,8 +31,8 @@ func testServer(t *testing.T) string {
 	return s.URL
 }
 
-// The browser is tested before what it tests: it must press, read, see a
-// foreign request and hear a broken policy.
+// The browser helper is tested before it is used: it must press buttons, read text, and notice requests to other
+// hosts and violations of the content security policy.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	b, url := Start(t), testServer(t)
@@ -41,7 +41,7 @@ func TestBrowser(t *testing.T) {
 	p.Await(`document.body.dataset.late === "1"`)
 	foreign := func(r Request) bool { return strings.HasPrefix(r.URL, "http://foreign.invalid/") }
 	if !slices.ContainsFunc(p.Requests(), foreign) {
-		t.Errorf("no foreign request in %+v", p.Requests())
+		t.Errorf("no foreign request noticed in %+v, want one", p.Requests())
 	}
 	img, err := png.DecodeConfig(bytes.NewReader(p.Picture()))
 	if err != nil || img.Width != 390 || img.Height != 844 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReads: what is too wide or too faint is found, what scrolls by itself or is large isn't.
+// TestReads: text that is too wide or too faint is found; text that scrolls on its own or is large isn't reported.
 func TestReads(t *testing.T) {
 	t.Parallel()
 	const head = `data:text/html,<!doctype html><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><body style="margin:0">`

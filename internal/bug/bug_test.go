@@ -24,21 +24,21 @@ func TestPlanted(t *testing.T) {
 	Planted()
 }
 
-// Every bug has a name of its own, a promise, and something that catches it.
+// Every bug has a unique name, a promise, and something that catches it.
 func TestMuseum(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range Museum() {
 		switch {
 		case seen[b.Name]:
-			t.Errorf("%s is there twice", b.Name)
+			t.Errorf("%s is listed twice, want unique names", b.Name)
 		case b.Promise == "" || len(b.Clauses) == 0:
-			t.Errorf("%s breaks no promise or no clause", b.Name)
+			t.Errorf("%s breaks no promise or no clause, want both", b.Name)
 		case b.By == Check && len(b.With) == 0, b.By == Test && len(b.With) != 2:
-			t.Errorf("%s: nothing is named that catches it", b.Name)
+			t.Errorf("%s: nothing that catches it is named", b.Name)
 		}
 		seen[b.Name] = true
 	}
 	if b, ok := find(BoardActsTwice); !ok || b.By != Check {
-		t.Errorf("Find: %+v, %t", b, ok)
+		t.Errorf("Find: got %+v, %t, want a bug that a check catches", b, ok)
 	}
 }

@@ -2,16 +2,16 @@ package bug
 
 // lists are bugs that show only when the same is asked for in another way.
 var lists = []Bug{
-	check("total-of-a-middle-page-is-its-end", "ENT-4 IMP-1", "total counts the matches, also for a page in the middle", "records_queries lists_agree"),
-	check("first-total-stays", "PERM-1 IMP-1", "total counts what was added a moment ago", "lists_agree"),
+	check("total-of-a-middle-page-is-its-end", "ENT-4 IMP-1", "total counts all matches, even for a page in the middle", "records_queries lists_agree"),
+	check("first-total-stays", "PERM-1 IMP-1", "total includes what was added a moment ago", "lists_agree"),
 	check("cancelled-active-in-a-whole-list", "PERM-1 IMP-1", "a reservation has the same state in every list", "lists_agree"),
 	check("windows-of-the-mode-in-force", "ENT-2 LEG-1", "at most one window of a door is active", "windows_rules"),
 	check("doors-counted-before-they-collapse", "PERM-6", "duplicates in doorIds collapse before they are counted", "permits_rules"),
-	check("token-taken-from-the-address", "AUTH-2", "a token stands in the Authorization header and nowhere else", "auth_tokens"),
-	check("key-trimmed", "AUTH-1 AUTH-2", "a key with a blank behind it is not a key", "auth_tokens"),
-	check("third-value-of-a-list-ignored", "ENT-4", "events can be narrowed to any number of kinds and doors", "records_queries"),
+	check("token-taken-from-the-address", "AUTH-2", "a token counts only in the Authorization header", "auth_tokens"),
+	check("key-trimmed", "AUTH-1 AUTH-2", "a key followed by a blank is not a valid key", "auth_tokens"),
+	check("third-value-of-a-list-ignored", "ENT-4", "events can be filtered by any number of kinds and doors", "records_queries"),
 	check("empty-limit-is-none", "ENT-4 PERM-1", "a limit that is not an integer is refused", "limits_values"),
 	check("row-numbers-are-text", "IMP-1", "a row whose phone is a number fails", "imports_rows"),
-	check("challenge-for-a-scope-gone", "AUTH-2", "a missing scope is challenged as RFC 6750 says", "auth_tokens"),
-	check("place-kind-gone-of-a-missing-scope", "AUTH-2", "an answer to a valid token says what kind of place it is for", "auth_tokens"),
+	check("challenge-for-a-scope-gone", "AUTH-2", "the challenge for a missing scope follows RFC 6750", "auth_tokens"),
+	check("place-kind-gone-of-a-missing-scope", "AUTH-2", "every answer to a valid token names the kind of place", "auth_tokens"),
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// listening serves TLS handshakes on a socket and says what the peer at the other end is shown.
+// listening serves TLS handshakes on a socket and returns what a client is shown.
 func listening(t *testing.T, s *Server) (shown func(c *tls.Config) (serial int64, err error)) {
 	t.Helper()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -34,7 +34,7 @@ func listening(t *testing.T, s *Server) (shown func(c *tls.Config) (serial int64
 			return 0, err
 		}
 		defer c.Close()
-		if _, err := c.Read(make([]byte, 1)); err != nil { // the server has judged our certificate by now
+		if _, err := c.Read(make([]byte, 1)); err != nil { // the server has checked our certificate by now
 			return 0, err
 		}
 		return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64(), nil
@@ -47,8 +47,8 @@ func trusting(t *testing.T, c Client) *tls.Config {
 	return cfg
 }
 
-// TestChangedFilesAreRead: a new certificate is shown without a restart; files that
-// don't fit together, are gone or have ended change nothing and are told once.
+// TestChangedFilesAreRead: a new certificate is served without a restart. Files that don't belong together, are
+// missing or have expired change nothing and are reported once.
 func TestChangedFilesAreRead(t *testing.T) {
 	t.Parallel()
 	ca := certstest.NewCA(t)
@@ -91,7 +91,7 @@ func TestChangedFilesAreRead(t *testing.T) {
 	expect(5, "private key does not match", "no such file", "expired on")
 }
 
-// TestClientCertificates: with --mqtt-client-ca nobody gets in without a certificate of that authority.
+// TestClientCertificates: with --mqtt-client-ca, a client needs a certificate from that authority.
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	ca, others := certstest.NewCA(t), certstest.NewCA(t)
@@ -116,7 +116,7 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
-// TestOwnCertificate: a process trusts its own listener by certificate, not by name, and no other.
+// TestOwnCertificate: a process trusts its own listener by its certificate, not by name, and trusts no other.
 func TestOwnCertificate(t *testing.T) {
 	t.Parallel()
 	ca := certstest.NewCA(t)

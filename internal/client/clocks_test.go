@@ -59,7 +59,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// A planted offset lies within what is measured, the first measurements being slow or not.
+// The measured offset includes the planted one within its error, even if the first measurements are slow.
 func TestMeasureClocks(t *testing.T) {
 	t.Parallel()
 	const ahead = 50e6

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 )
 
-// What is in the envelope comes back as data, or as an *Error.
+// Do unpacks the envelope: it returns the data or an *Error.
 func ExampleClient_Do() {
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/device/v1/devices/dor_1" {

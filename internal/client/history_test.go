@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestHistory: a history of any length arrives whole or not at all.
+// TestHistory: a history of any length arrives complete or not at all.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	var whole strings.Builder

@@ -10,8 +10,8 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 )
 
-// A POST with an idempotency key is what Go's transport would send again by itself
-// when a kept connection breaks.
+// A POST with an idempotency key is what Go's transport would resend by itself when a kept-alive connection breaks.
+// The client must not.
 func TestNothingIsSentTwice(t *testing.T) {
 	t.Parallel()
 	for name, post := range map[string]func(c client.Client) error{
@@ -43,7 +43,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 			}))
 			defer s.Close()
 			c := client.Client{Base: s.URL, HTTP: &http.Client{Transport: &http.Transport{}}}
-			if _, err := c.Call(t.Context(), http.MethodGet, "/", "", nil); err != nil { // opens the connection
+			if _, err := c.Call(t.Context(), http.MethodGet, "/", "", nil); err != nil { // so that a connection is open
 				t.Fatal(err)
 			}
 			if err := post(c); err == nil || posts.Load() != 1 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fakeKey is a key whose exchanges give t1, t2, ... for 900 s.
+// fakeKey is a key whose exchanges return t1, t2, ... valid for 900 s.
 type fakeKey struct {
 	asked atomic.Int64
 	err   error
@@ -24,8 +24,8 @@ func (f *fakeKey) ask(context.Context) (Exchanged, error) {
 	return Exchanged{fmt.Sprintf("t%d", n), 900 * time.Second}, nil
 }
 
-// TestTokenLife: renewed in the background from 600 s on, at once when it has run
-// out or is refused, never more often than that.
+// TestTokenLife: a token is renewed in the background after 600 s, and immediately when it has expired or was
+// refused. It is never renewed more often.
 func TestTokenLife(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestTokenLife(t *testing.T) {
 	})
 }
 
-// TestDeadKey: a failure is remembered for two seconds, a silence and a 503 are not.
+// TestDeadKey: a failed exchange is remembered for two seconds; a missing answer and a 503 aren't.
 func TestDeadKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestDeadKey(t *testing.T) {
 	})
 }
 
-// TestLimited: the exchange limit is waited out by the patient only.
+// TestLimited: only patient callers wait when the exchange limit is reached.
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestLimited(t *testing.T) {
 			_, err := tok.Bearer(t.Context())
 			var limited *Limited
 			if patient != (err == nil) || !patient && !errors.As(err, &limited) {
-				t.Errorf("patient %v: got %v", patient, err)
+				t.Errorf("patient %v: got %v, want an error only for the impatient, and that a limit", patient, err)
 			}
 			if waited := time.Since(began); patient && waited != 7*time.Second {
 				t.Errorf("waited %s, want 7s", waited)

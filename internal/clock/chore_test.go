@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestJumpWaitsForChores: what falls due in a jump is done when the jump is over, however
-// slow the disk is; otherwise it would be left undone on a clock that then stands still.
+// TestJumpWaitsForChores: a chore that falls due during a jump is done before the jump ends, however slow the disk
+// is. Otherwise it would stay undone on a clock that then stands still.
 func TestJumpWaitsForChores(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestJumpWaitsForChores(t *testing.T) {
 	})
 }
 
-// TestChoreStops: work in progress is told to stop, and waited for.
+// TestChoreStops: a chore in progress is told to stop and is waited for.
 func TestChoreStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestChoreStops(t *testing.T) {
 		chore := NewChore(Real{}, nil, time.Minute, func(stopped func() bool) {
 			for !stopped() {
 				pieces++
-				time.Sleep(time.Hour) // many of its periods: still one at a time
+				time.Sleep(time.Hour) // many of its periods: still only one at a time
 			}
 			over = true
 		})

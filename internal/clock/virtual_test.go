@@ -46,7 +46,7 @@ func TestAdvanceWalksInOrder(t *testing.T) {
 			t.Errorf("back in time: got %v, want %v", err, ErrPast)
 		}
 		v.Run()
-		time.Sleep(30 * time.Second) // fake time: the bubble's
+		time.Sleep(30 * time.Second) // the bubble's time
 		if d := v.Now().Sub(t0); d != 36*time.Hour+30*time.Second {
 			t.Errorf("running clock stands at %s, want %s", d, 36*time.Hour+30*time.Second)
 		}
@@ -84,7 +84,7 @@ func TestEnterWaitsForTheEndOfAJump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := NewFlight()
 		v := NewVirtual(time.Unix(0, 0), f)
-		f.Enter(t.Context(), time.Hour) // no jump: at once
+		f.Enter(t.Context(), time.Hour) // no jump: returns at once
 		done := f.Begin()
 		go func() { _ = v.Advance(v.Now().Add(time.Hour)) }()
 		synctest.Wait()
@@ -98,14 +98,14 @@ func TestEnterWaitsForTheEndOfAJump(t *testing.T) {
 		if waited != time.Second || short != time.Millisecond {
 			t.Errorf("waited %s and %s, want %s and %s", waited, short, time.Second, time.Millisecond)
 		}
-		f.Enter(t.Context(), time.Hour) // over
+		f.Enter(t.Context(), time.Hour) // the jump is over
 		if time.Since(begun) != time.Second {
 			t.Error("held after the jump")
 		}
 	})
 }
 
-// A message lost unnoticed costs one wait, not one per jump.
+// A message that is lost without notice delays one jump, not every one after it.
 func TestLostMessagesAreGivenUpOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestLostMessagesAreGivenUpOnce(t *testing.T) {
 		if n := f.abandoned(); n != 1 {
 			t.Errorf("%d messages were given up, want 1", n)
 		}
-		f.Got("brd_1") // late: it is not counted below zero
+		f.Got("brd_1") // arrives late: the count doesn't go below zero
 		f.Sent("brd_1")
 		if _, messages := f.Pending(); messages != 1 {
 			t.Errorf("got %d messages under way, want 1", messages)
@@ -129,8 +129,7 @@ func TestLostMessagesAreGivenUpOnce(t *testing.T) {
 	})
 }
 
-// TestWorkIsNeverGivenUp: a jump waits for work however long nothing moves, and
-// only then gives up messages.
+// TestWorkIsNeverGivenUp: a jump waits for work however long nothing happens; messages are given up only after that.
 func TestWorkIsNeverGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,8 +138,8 @@ func TestWorkIsNeverGivenUp(t *testing.T) {
 		v := NewVirtual(t0, f)
 		v.Freeze()
 		var acted time.Duration
-		done := f.Begin() // a board that takes 40 s to act
-		f.Sent("brd_1")   // ... and a message that nobody gets
+		done := f.Begin() // a board that needs 40 s to act
+		f.Sent("brd_1")   // ... and a message that nobody receives
 		time.AfterFunc(40*time.Second, func() { acted = v.Now().Sub(t0); done() })
 		start := Mono()
 		must.OK(t, v.Advance(t0.Add(36*time.Hour)))
@@ -155,11 +154,11 @@ func TestAtIsExactWhileTimeRuns(t *testing.T) {
 	v := NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)
 	due := v.Now().Add(time.Hour).Truncate(time.Millisecond)
 	var at []time.Time
-	for range 100 { // some of them later within the millisecond than their own Now
+	for range 100 { // each is set at a different point within a millisecond
 		At(v, due, func() { at = append(at, v.Now()) })
 	}
 	v.Freeze()
-	At(v, due.Add(-2*time.Hour), func() { at = append(at, due) }) // past: at once
+	At(v, due.Add(-2*time.Hour), func() { at = append(at, due) }) // in the past: runs at once
 	if err := v.Advance(due); err != nil || len(at) != 101 {
 		t.Fatalf("got %v, %d of 101 ran by %s, want no error and 101", err, len(at), due)
 	}
@@ -170,7 +169,7 @@ func TestAtIsExactWhileTimeRuns(t *testing.T) {
 	}
 }
 
-// The latest connection that each board of another process ended is kept until it is taken.
+// For each board in another process, the last connection it ended is kept until it is taken.
 func TestTakeEnded(t *testing.T) {
 	t.Parallel()
 	f := NewFlight()

@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 			t.Parallel()
 			checked, err := c.Check(x.method, x.path, x.status, x.kind, []byte(x.body))
 			if checked == x.skipped || (err != nil) != (x.want != "") {
-				t.Fatalf("checked %v, %v", checked, err)
+				t.Fatalf("checked %v, error %v; want checked %v, an error %v", checked, err, !x.skipped, x.want != "")
 			}
 			if err != nil && (!strings.Contains(err.Error(), x.want) || strings.Contains(err.Error(), "secret")) {
 				t.Errorf("%v, want %q", err, x.want)

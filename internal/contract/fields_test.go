@@ -14,7 +14,7 @@ const shaped = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"
 	"404":{"description":"","content":{"application/json":{"schema":{"type":"object","properties":{"error":{"type":"string"}}}}}}}}},
 	"/page":{"get":{"responses":{"200":{"description":"","content":{"text/html":{"schema":{"type":"string"}}}}}}}}}`
 
-// TestField: a field is possible if any answer has it, or if the document leaves it open.
+// TestField: a field can exist if any answer has it, or if the document leaves the object open.
 func TestField(t *testing.T) {
 	t.Parallel()
 	c := must.Get(Of("", []byte(shaped)))(t)

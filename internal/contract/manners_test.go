@@ -16,7 +16,7 @@ const mannered = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":
 	"/entry":{"get":{"x-required-scope":"none","responses":{"200":{"description":""}}}},
 	"/theirs":{"get":{"responses":{"200":{"description":""}}}}}}`
 
-// What answers usually have; old ones are of a deprecated path.
+// The headers that answers usually have; old is for a deprecated path.
 var (
 	usual = map[string]string{"X-Request-Id": "r", "X-Place-Kind": "test"}
 	old   = map[string]string{"X-Request-Id": "r", "X-Place-Kind": "live", "Deprecation": "@1", "Link": `</x>; rel="successor-version"`}
@@ -39,7 +39,7 @@ type answer struct {
 	status int
 	header map[string]string
 	body   string
-	want   string // part of the error; "" = none
+	want   string // part of the error; "" = no error
 }
 
 func answers(t *testing.T, all map[string]answer) {
@@ -53,7 +53,7 @@ func answers(t *testing.T, all map[string]answer) {
 	}
 }
 
-// What every answer has, and each way not to have it.
+// The rules for every answer, and each way to break one.
 func TestManners(t *testing.T) {
 	t.Parallel()
 	page := with(usual, "Content-Type", "text/html; charset=utf-8", "Cache-Control", "no-store", "Referrer-Policy", "no-referrer",
@@ -105,7 +105,7 @@ func TestManners(t *testing.T) {
 	}
 }
 
-// The fields of each answer, and each way to have others.
+// The fields of each answer, and each way to have different ones.
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	answers(t, map[string]answer{

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 )
 
-// TestGo: everything that is started runs, at the same time if it must, and what
-// ends its goroutine takes nothing else with it.
+// TestGo: everything that is started runs, concurrently if it must. A function that ends its goroutine doesn't affect
+// the others.
 func TestGo(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // fails when a goroutine is left
+	synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
 		c := New()
 		var ran atomic.Int64
 		for range 3 {

@@ -25,14 +25,14 @@ func TestSecretIsRemembered(t *testing.T) {
 	first := must.Get(OpenSecret(dir))(t)
 	again, err := OpenSecret(dir)
 	if err != nil || !bytes.Equal(first.Of("x"), again.Of("x")) || first.ID() != again.ID() {
-		t.Errorf("the secret changed over a restart, %v", err)
+		t.Errorf("the secret changed across a restart (%v), want the same", err)
 	}
 	if bytes.Equal(first.Of("x"), first.Of("y")) || len(first.Of("x")) != 32 {
 		t.Errorf("purposes x and y: %d bytes, want 32, each its own", len(first.Of("x")))
 	}
 	other, err := OpenSecret(t.TempDir())
 	if err != nil || bytes.Equal(first.Of("x"), other.Of("x")) {
-		t.Errorf("two directories have the same secret, %v", err)
+		t.Errorf("two directories have the same secret (%v), want different ones", err)
 	}
 	put(t, dir, SecretFile, "short", 0o600)
 	if _, err := OpenSecret(dir); err == nil {
@@ -54,10 +54,10 @@ func TestSharedSecret(t *testing.T) {
 	made := must.Get(OpenShared(path, true))(t)
 	read, err := OpenShared(path, false)
 	if err != nil || !bytes.Equal(made, read) {
-		t.Errorf("the other process reads another secret, %v", err)
+		t.Errorf("the other process reads a different secret (%v), want the same", err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
+		t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
 	}
 	must.OK(t, os.WriteFile(path, []byte("too short\n"), 0o600))
 	if _, err := OpenShared(path, true); err == nil {
@@ -87,16 +87,15 @@ func TestPrivate(t *testing.T) {
 		t.Errorf("somebody's directory: %v, want ErrPublic", err)
 	}
 	if info, err := os.Stat(shared); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("its mode became %v, %v", info.Mode(), err)
+		t.Errorf("its mode became %v, %v, want 0755 as before", info.Mode(), err)
 	}
 }
 
-// TestWhole: each of the three files is missed, and only a first start that was
-// cut short goes on without it.
+// TestWhole: a start fails if any of the three files is missing, unless the first start was interrupted.
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	if fresh, err := Whole(t.TempDir(), false); err != nil || !fresh {
-		t.Errorf("an empty directory: fresh %v, %v", fresh, err)
+		t.Errorf("an empty directory: fresh %v, %v, want true", fresh, err)
 	}
 	all := []string{SecretFile, DatabaseFile, LabFile}
 	for _, gone := range all {
@@ -105,21 +104,21 @@ func TestWhole(t *testing.T) {
 			put(t, dir, name, "x", 0o600)
 		}
 		if fresh, err := Whole(dir, false); err != nil || fresh {
-			t.Errorf("a whole one: fresh %v, %v", fresh, err)
+			t.Errorf("a complete directory: fresh %v, %v, want false", fresh, err)
 		}
-		put(t, dir, gone, "", 0o600) // of size 0 is as good as gone
+		put(t, dir, gone, "", 0o600) // an empty file counts as missing
 		if _, err := Whole(dir, false); !errors.Is(err, ErrIncomplete) {
 			t.Errorf("without %s: %v, want ErrIncomplete", gone, err)
 		}
 		if _, err := Whole(dir, true); err != nil {
-			t.Errorf("without %s, in a first start: %v", gone, err)
+			t.Errorf("without %s, in a first start: got %v, want no error", gone, err)
 		}
 		must.OK(t, StartOver(dir, time.Unix(0, 0)))
 		if fresh, err := Whole(dir, false); err != nil || !fresh {
-			t.Errorf("after StartOver: fresh %v, %v", fresh, err)
+			t.Errorf("after StartOver: fresh %v, %v, want true", fresh, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "before-19700101-000000", gone)); err != nil {
-			t.Errorf("what was there is not kept: %v", err)
+			t.Errorf("the previous contents aren't kept: %v", err)
 		}
 	}
 }

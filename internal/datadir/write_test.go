@@ -12,9 +12,9 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// loggedDisk is the real one. It logs each call, and fails in the n-th.
+// loggedDisk is the real disk. It logs every call and makes the n-th one fail.
 type loggedDisk struct {
-	dir   string // names are logged relative to it
+	dir   string // logged names are relative to it
 	calls []string
 	fail  int // from 1; 0 = never
 }
@@ -89,9 +89,8 @@ func (f *loggedFile) Sync() error {
 
 func (f *loggedFile) Close() error { return errors.Join(f.d.call("close", f.path), f.file.Close()) }
 
-// TestSecretIsOnDisk: a power loss at any time leaves a whole secret or none. Its
-// content is synced before it gets its name, then the directory that has the
-// name, and those above were when they were made.
+// TestSecretIsOnDisk: a power loss at any moment leaves a complete secret or none. The content is synced before it is
+// renamed, then the directory that holds it, then any directories that were created above.
 func TestSecretIsOnDisk(t *testing.T) {
 	t.Parallel()
 	d := &loggedDisk{dir: t.TempDir()}
@@ -111,8 +110,7 @@ func TestSecretIsOnDisk(t *testing.T) {
 	}
 }
 
-// TestSecretOfAFailingDisk: whichever call fails, no secret is handed out that the
-// next start wouldn't find.
+// TestSecretOfAFailingDisk: whichever call fails, no secret is handed out that the next start wouldn't find.
 func TestSecretOfAFailingDisk(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 18; n++ {

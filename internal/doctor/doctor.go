@@ -110,7 +110,7 @@ func Port(name, addr string) Finding {
 		err = l.Close()
 	}
 	if err != nil {
-		f.State, f.Says = Bad, addr+" can't be listened on: "+reason(err)
+		f.State, f.Says = Bad, "doorlab can't listen on "+addr+": "+reason(err)
 		f.Do = "stop what listens there (another doorlab?), or pass --" + name + " 127.0.0.1:0"
 	}
 	return f

@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestDescribed: nothing in the list lacks what the page and the schema show.
+// TestDescribed: every fault has everything that the page and the schema show.
 func TestDescribed(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults.All {

@@ -15,7 +15,7 @@ var t0 = time.Date(2026, 10, 5, 0, 0, 0, 0, time.UTC)
 
 const commandRoute = "/device/v1/devices/{id}/commands"
 
-// traffic makes entries, one second apart unless it waits.
+// traffic builds entries one second apart, unless it waits.
 type traffic struct {
 	now  time.Time
 	list []*inbox.Entry
@@ -47,7 +47,7 @@ func (t *traffic) get(token string, status int, code string) *traffic {
 	return t.add(inbox.Entry{Method: "GET", Route: "/device/v1/devices", Path: "/device/v1/devices", Token: token, Status: status, Code: code})
 }
 
-// open is a command; a key that was used before is a replay.
+// open is a command; a key that was used before makes it a replay.
 func (t *traffic) open(door, key string, status int, code string) *traffic {
 	replay := slices.ContainsFunc(t.list, func(e *inbox.Entry) bool { return e.KeyMark == key && e.CommandID != "" })
 	e := inbox.Entry{Method: "POST", Route: commandRoute, Path: "/device/v1/devices/" + door + "/commands", KeyMark: key, Status: status, Code: code, Replayed: replay, CommandID: "cmd_" + key}
@@ -65,7 +65,7 @@ func (t *traffic) permit(status int, code string) *traffic {
 	return t.add(inbox.Entry{Method: "POST", Route: permitsRoute, Path: permitsRoute, Status: status, Code: code})
 }
 
-// TestPoints: each point proven, broken and not yet seen, with the requests that show it.
+// TestPoints: each point as proven, broken and not yet seen, with the requests that show it.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	made := func() *traffic { return &traffic{} }
@@ -129,7 +129,7 @@ func TestPoints(t *testing.T) {
 			l := Check(c.t.list)
 			i := slices.IndexFunc(l.Points, func(p Point) bool { return p.ID == c.point })
 			if i < 0 {
-				t.Fatalf("no point %q", c.point)
+				t.Fatalf("no point %q, want one", c.point)
 			}
 			p := l.Points[i]
 			if p.State != c.state || !slices.Equal(p.Seqs, c.seqs) && len(p.Seqs)+len(c.seqs) > 0 {
@@ -144,14 +144,14 @@ func TestPoints(t *testing.T) {
 func told(t *testing.T, p Point) {
 	t.Helper()
 	if p.State != Unseen && len(p.Requests) == 0 || p.Says == "" {
-		t.Errorf("%s without a request that shows it: %+v", p.State, p)
+		t.Errorf("%s has no sentence or no request that shows it, want both: %+v", p.State, p)
 	}
 	if en, ko := figures(p.Says), figures(p.Korean()); !slices.Equal(en, ko) || strings.ContainsAny(p.Says+p.Korean(), "{}") {
 		t.Errorf("%q has the figures %q, and %q has %q, want the same", p.Says, en, p.Korean(), ko)
 	}
 }
 
-// figures are the numbers and codes in a sentence, sorted: both languages say the same ones.
+// figures returns the numbers and codes in a sentence, sorted. Both languages must have the same ones.
 func figures(says string) []string {
 	says = strings.NewReplacer("last minute", "last 1 minute", "a minute", "1 minute").Replace(says)
 	found := regexp.MustCompile(`[0-9]+|[a-z]+_[a-z_]+`).FindAllString(says, -1)
@@ -159,7 +159,7 @@ func figures(says string) []string {
 	return found
 }
 
-// TestSentences: both languages have every sentence, and every figure stands in both.
+// TestSentences: every sentence exists in both languages, with the same figures.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	for _, list := range []map[string]sentence{sentences, hows} {
@@ -174,7 +174,7 @@ func TestSentences(t *testing.T) {
 		}
 	}
 	if len(hows) != len(rules) {
-		t.Errorf("%d ways to show %d points", len(hows), len(rules))
+		t.Errorf("%d ways to show %d points, want one for each", len(hows), len(rules))
 	}
 	p := Point{State: Broken, Finding: "token_replaced", Figures: Figures{Count: 4, Uses: 1, AfterSec: 61}}
 	if want := "앞의 토큰이 아직 유효한데도 15분 안에 키를 4번 교환했습니다. 마지막 토큰은 요청 1건에 쓰였고 1분 1초 만에 다음 토큰을 요청했습니다."; p.Korean() != want {
@@ -182,7 +182,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestReady: ready is every point proven, and nothing less.
+// TestReady: ready means that every point is proven, and nothing less.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	if l := Check(nil); l.Ready || slices.ContainsFunc(l.Points, func(p Point) bool { return p.State != Unseen }) {

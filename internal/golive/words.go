@@ -22,7 +22,7 @@ type sentence struct{ en, ko string }
 
 // sentences by finding. In braces stand the figures.
 var sentences = map[string]sentence{
-	"token_replaced": {"The key was exchanged {count} times within 15 minutes while the token before was still good; its last token had served {uses} when the next was asked for after {after}.",
+	"token_replaced": {"The key was exchanged {count} times within 15 minutes while the previous token was still valid; the last one had served {uses} when the next was requested after {after}.",
 		"앞의 토큰이 아직 유효한데도 15분 안에 키를 {count}번 교환했습니다. 마지막 토큰은 요청 {uses}건에 쓰였고 {after} 만에 다음 토큰을 요청했습니다."},
 	"token_renewed": {"A token served {uses} and was renewed after {after}.", "토큰 하나를 요청 {uses}건에 쓰고 {after} 뒤에 갱신했습니다."},
 	"key_missing":   {"A door command was sent without a valid Idempotency-Key.", "유효한 Idempotency-Key 없이 문 명령을 보냈습니다."},
@@ -33,7 +33,7 @@ var sentences = map[string]sentence{
 	"keys_own":  {"{count} commands, each with a key of its own.", "명령 {count}건의 키가 모두 다릅니다."},
 	"504_same":  {"A command without a response was repeated with its key.", "응답이 없던 명령을 같은 키로 다시 보냈습니다."},
 	"504_other": {"A command without a response was followed by one with another key for the same door: if the first had moved it, it moved twice.", "응답이 없던 명령 뒤에 같은 문으로 다른 키의 명령을 보냈습니다. 첫 명령이 문을 움직였다면 문이 두 번 움직였습니다."},
-	"409_same":  {"After 409 device_offline the same key was sent again: it only brings the same answer back.", "409 device_offline 뒤에 같은 키를 다시 보냈습니다. 저장된 결과만 다시 받게 됩니다."},
+	"409_same":  {"After 409 device_offline the same key was sent again, which only brings back the same answer.", "409 device_offline 뒤에 같은 키를 다시 보냈습니다. 저장된 결과만 다시 받게 됩니다."},
 	"409_new":   {"After 409 device_offline the next command for the door had a new key.", "409 device_offline 뒤 같은 문의 다음 명령에 새 키를 썼습니다."},
 	"429_early": {"The answer said to wait {wait}, and the next try came after {after}.", "응답은 {wait} 기다리라고 했는데 {after} 만에 다시 시도했습니다."},
 	"429_waited": {"The answer said to wait {wait}, and the next try came after {after}.",
@@ -60,7 +60,7 @@ var hows = map[string]sentence{
 	"door_ids": {"Register a permit with the ids of the doors it opens, or without doorIds for all entry doors.",
 		"열 문의 ID를 넣거나, doorIds를 빼서 모든 출입문에 대한 허가를 등록해 보세요."},
 	"methods": {"Open a door with POST.", "POST로 문을 열어 보세요."},
-	"errors": {"Let your client meet an error (an unknown door, an expired token) and see that it changes something before it tries again.",
+	"errors": {"Let your client run into an error (an unknown door, an expired token), and make sure that it changes something before it tries again.",
 		"없는 문이나 만료된 토큰 같은 오류를 만나게 하고, 무언가를 바꾼 뒤 다시 시도하는지 보세요."},
 }
 

@@ -86,9 +86,9 @@ func (c Clocks) Told(unordered int) string {
 	}
 	switch {
 	case unordered == 1:
-		out += "; 1 pair of events lay closer than that and counts as unordered"
+		out += "; 1 pair of events was closer together than that and counts as unordered"
 	case unordered > 1:
-		out += fmt.Sprintf("; %d pairs of events lay closer than that and count as unordered", unordered)
+		out += fmt.Sprintf("; %d pairs of events were closer together than that and count as unordered", unordered)
 	}
 	return out
 }

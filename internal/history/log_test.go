@@ -14,7 +14,7 @@ func TestLogKeepsOrderOfManyWriters(t *testing.T) {
 	t.Parallel()
 	l := NewLog(func() int64 { return 7 })
 	var wg sync.WaitGroup
-	const writers, each = 8, 3000 // over several chunks
+	const writers, each = 8, 3000 // spanning several chunks
 	for w := range writers {
 		wg.Go(func() {
 			for i := range each {
@@ -28,7 +28,7 @@ func TestLogKeepsOrderOfManyWriters(t *testing.T) {
 	wg.Wait()
 	all := l.Snapshot()
 	if len(all) != writers*each || l.Len() != writers*each {
-		t.Fatalf("%d events", len(all))
+		t.Fatalf("got %d events, want %d", len(all), writers*each)
 	}
 	next := map[string]int64{}
 	for i, e := range all {
@@ -43,7 +43,7 @@ func TestLogKeepsOrderOfManyWriters(t *testing.T) {
 			t.Fatalf("Since(%d): %d events, want %d", seq, len(got), want)
 		}
 		if len(got) > 0 && got[0].Seq != max(0, seq)+1 {
-			t.Fatalf("Since(%d) begins at %d", seq, got[0].Seq)
+			t.Fatalf("Since(%d) begins at %d, want %d", seq, got[0].Seq, max(0, seq)+1)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestStampIsKept(t *testing.T) {
 	}
 }
 
-// A history that lost lines, gained one or was changed is not taken for whole.
+// A history that has lost, gained or changed lines is not accepted as complete.
 func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -115,6 +115,3 @@ func TestReadNamesTheLine(t *testing.T) {
 		t.Errorf("reading an endless line: %v, want an error that it is too long", err)
 	}
 }
-
-// Histories of a server and of a fleet in another process, merged, are judged
-// as the one of a single process.

@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// short is a Long that keeps one chunk in memory.
+// short is a Long that keeps only one chunk in memory.
 func short(t *testing.T) *Long {
 	l := NewLong(t.TempDir(), func() int64 { return 7 })
 	l.keep = chunkSize
@@ -20,8 +20,8 @@ func short(t *testing.T) *Long {
 	return l
 }
 
-// TestLongKeepsOrderOfManyWriters: whoever reads a long history finds every event once, in
-// order, whether it is in memory or on disk.
+// TestLongKeepsOrderOfManyWriters: readers of a long history see every event once, in order, whether it is in memory
+// or on disk.
 func TestLongKeepsOrderOfManyWriters(t *testing.T) {
 	t.Parallel()
 	l := short(t)
@@ -64,8 +64,7 @@ func TestLongKeepsOrderOfManyWriters(t *testing.T) {
 	}
 }
 
-// TestLongOutlivesItsDisk: without a disk the events stay in memory, and one that gives back
-// something else is an error.
+// TestLongOutlivesItsDisk: if the disk fails, events stay in memory; if it returns different bytes, reading fails.
 func TestLongOutlivesItsDisk(t *testing.T) {
 	t.Parallel()
 	l := short(t)
@@ -97,8 +96,8 @@ func TestLongOutlivesItsDisk(t *testing.T) {
 	}
 }
 
-// TestDivision: each place's events are in one group, in their lists' order, the common ones
-// in all groups, and no group is larger than it must be.
+// TestDivision: each place's events are in one group and keep their order, shared events are in every group, and no
+// group is larger than necessary.
 func TestDivision(t *testing.T) {
 	t.Parallel()
 	d, err := NewDivision(t.TempDir())
@@ -156,7 +155,7 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// TestSpaceIsGivenBack: where an open file can't be removed, its name goes with the end.
+// TestSpaceIsGivenBack: where an open file can't be removed, it is removed at the end.
 func TestSpaceIsGivenBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// Where stamps are equal or missing, the events of one process keep their order: the order of a command's events is
-// what the judge's verdicts rest on.
+// Where stamps are equal or missing, the events of one process keep their order: the judge's verdicts depend on the
+// order of a command's events.
 func TestMergeKeepsEachProcessInOrder(t *testing.T) {
 	t.Parallel()
 	const n = 40
@@ -18,7 +18,7 @@ func TestMergeKeepsEachProcessInOrder(t *testing.T) {
 		server = append(server, Event{Kind: Publish, CommandID: fmt.Sprint("s", i), WallNs: 100, Seq: int64(i + 1)})
 		boards = append(boards, Event{Kind: Actuation, CommandID: fmt.Sprint("b", i)})
 	}
-	boards[0].WallNs = 90 // the rest has no stamp: it came after the first
+	boards[0].WallNs = 90 // the others have no stamp: they follow the first
 	server[n-1].WallNs = 200
 	all := Merge(server, boards)
 	next := map[byte]int{'s': 0, 'b': 0}
@@ -37,14 +37,14 @@ func TestMergeKeepsEachProcessInOrder(t *testing.T) {
 	}
 }
 
-// Events that come faster than the disk takes them aren't dropped in silence.
+// Events that arrive faster than the disk accepts them are not dropped silently.
 func TestSpoolTellsOfAnOverflow(t *testing.T) {
 	t.Parallel()
 	s := NewSpool(t.TempDir(), nil)
 	must.Get(s.Start())(t)
 	defer s.Stop()
 	s.mu.Lock()
-	s.pending = make([]Event, spoolPending) // the disk is behind
+	s.pending = make([]Event, spoolPending) // the disk lags behind
 	s.add(Event{Kind: Label})
 	err := s.err
 	s.mu.Unlock()

@@ -186,7 +186,7 @@ func (s Summary) matches(line []byte) error {
 	}
 	switch {
 	case want.Count != s.Count:
-		return fmt.Errorf("%w: %d events, its closing line counts %d", ErrTruncated, s.Count, want.Count)
+		return fmt.Errorf("%w: %d events, but its closing line says %d", ErrTruncated, s.Count, want.Count)
 	case want.SHA256 != s.SHA256:
 		return fmt.Errorf("%w: its %d events are not those that were written (SHA-256 differs)", ErrTruncated, s.Count)
 	}

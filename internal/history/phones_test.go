@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPhonesAreSeenHoweverTheyAreWritten: a number with hyphens counts as well as one without; a masked one, a longer run
-// of digits and a stranger's number don't.
+// TestPhonesAreSeenHoweverTheyAreWritten: a number is found with or without hyphens. A masked number, a longer run of
+// digits and a stranger's number don't count.
 func TestPhonesAreSeenHoweverTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	known := func(number string) bool { return number == "01012345678" }

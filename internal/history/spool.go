@@ -14,8 +14,8 @@ import (
 
 // Errors of a Spool: its recording lacks events, so it never gets a closing line.
 var (
-	ErrOverflow = errors.New("history: events came faster than the disk took them")
-	ErrTooLong  = errors.New("history: the recording has reached its bound")
+	ErrOverflow = errors.New("history: events came faster than the disk could take them")
+	ErrTooLong  = errors.New("history: the recording has reached its limit")
 )
 
 const (

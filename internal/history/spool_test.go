@@ -19,8 +19,6 @@ func readSpool(t *testing.T, s *Spool, since int64) []Event {
 	return events
 }
 
-// Nothing is kept but the present state until a recording is asked for; a recording
-// begins with it and has every event in order; its space goes with it.
 func appendAtOnce(s *Spool, writers, each int) {
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -33,6 +31,8 @@ func appendAtOnce(s *Spool, writers, each int) {
 	wg.Wait()
 }
 
+// Until a recording is requested, only the present state is kept. A recording begins with that state, has every event
+// in order, and frees its space when it ends.
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestSpool(t *testing.T) {
 		t.Errorf("%d events in memory after 80,000, recording %v; want the 3 that stand", n, s.Recording())
 	}
 	if got := readSpool(t, s, 0); len(got) != 0 {
-		t.Errorf("a history of %d events without a recording", len(got))
+		t.Errorf("got %d events without a recording, want 0", len(got))
 	}
 	if fresh, err := s.Start(); !fresh || err != nil {
 		t.Fatal(fresh, err)
@@ -66,19 +66,19 @@ func TestSpool(t *testing.T) {
 		t.Fatalf("%d events, want %d", len(all), 3+writers*each)
 	}
 	if all[0].Kind != Started || all[1].Epoch != 9999 || all[2].Revision != 9999 {
-		t.Errorf("it begins with %+v", all[:3])
+		t.Errorf("it begins with %+v, want the present state", all[:3])
 	}
 	next := map[string]int64{}
 	for i, e := range all {
 		if e.Seq != int64(i+1) || e.WallNs != 7 || e.Kind == Label && e.Epoch != next[e.BoardID] {
-			t.Fatalf("event %d: %+v", i, e)
+			t.Fatalf("event %d is %+v, want the next in its writer's order", i, e)
 		}
 		if e.Kind == Label {
 			next[e.BoardID]++
 		}
 	}
 	if got := readSpool(t, s, 20000); len(got) != 3 || got[0].Seq != 20001 {
-		t.Errorf("since 20000: %d events, first %+v", len(got), got)
+		t.Errorf("since 20000: %d events, first %+v; want 3 from 20001 on", len(got), got)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("a killed process would leave %d files, %v, want 0 and no error", len(files), err)
@@ -102,7 +102,7 @@ func TestSpool(t *testing.T) {
 	s.Stop()
 }
 
-// A recording that reached its bound is not taken for whole.
+// A recording that reached its limit is not accepted as complete.
 func TestSpoolIsBounded(t *testing.T) {
 	t.Parallel()
 	s := NewSpool(t.TempDir(), nil)

@@ -6,8 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStanding: of a board's and a place's past the present remains, and the
-// present of a present is itself.
+// TestStanding: the past of boards and places is condensed to their present state. Condensing twice changes nothing.
 func TestStanding(t *testing.T) {
 	t.Parallel()
 	past := []Event{
@@ -61,6 +60,6 @@ func TestStanding(t *testing.T) {
 		again.See(e)
 	}
 	if d := cmp.Diff(got, again.Events()); d != "" {
-		t.Errorf("what stands of what stands (-first +again):\n%s", d)
+		t.Errorf("condensing twice changes the state, want it unchanged (-first +again):\n%s", d)
 	}
 }

@@ -12,7 +12,7 @@ func TestNewSortsAndNeverRepeats(t *testing.T) {
 	for i := range 5000 {
 		got := New(Permit, now.Add(time.Duration(i/100)*time.Millisecond))
 		if len(got) != len(Permit)+26 || got <= prev {
-			t.Fatalf("%q after %q", got, prev)
+			t.Fatalf("got %q after %q, want a later id of the same length", got, prev)
 		}
 		prev = got
 	}

@@ -13,7 +13,7 @@ import (
 
 const entryToken = "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF"
 
-// TestMask: what is a secret goes, wherever it stands; everything else stays.
+// TestMask: secrets are masked wherever they appear; everything else stays.
 func TestMask(t *testing.T) {
 	t.Parallel()
 	key := apikey.Derive(apikey.TestPrefix, "s", "p", "l")
@@ -53,8 +53,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestMaskNeverLeaks: whatever surrounds a phone, a key or a token, and wherever the
-// text is cut off, it isn't in what is kept.
+// TestMaskNeverLeaks: whatever surrounds a phone, key or token, and wherever the text is truncated, the secret isn't
+// in what is kept.
 func TestMaskNeverLeaks(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -73,7 +73,7 @@ func exchange(place string, n int) Exchange {
 		Target: "/device/v1/devices/dor_1/commands", Key: fmt.Sprint("k", n), Token: "secret-token", Status: 200, Request: []byte(`{"phone":"01012345678"}`), Answer: []byte(`{"success":true}`)}
 }
 
-// TestBounds: entries and bytes per place, bytes of all, the rate; the latest stay.
+// TestBounds: entries and bytes per place, total bytes, and the rate are bounded; the latest entries are kept.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	r := New(Config{Entries: 3})
@@ -86,7 +86,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("got %d entries from %s, %d evicted; want 3 from r2, 2 evicted", len(list), list[0].RequestID, kept.Evicted)
 	}
 	if e := list[2]; strings.Contains(fmt.Sprintf("%+v", *e), "secret-token") || strings.Contains(e.Request, "01012345678") {
-		t.Errorf("kept in full: %+v", *e)
+		t.Errorf("kept in full: %+v, want secrets masked", *e)
 	}
 
 	big := New(Config{Bytes: 40 << 10, Total: 60 << 10})
@@ -126,7 +126,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestFilters: by status, path and Idempotency-Key, and what clearing leaves.
+// TestFilters: by status, path and Idempotency-Key, and what is left after clearing.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	r := New(Config{})
@@ -170,7 +170,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestCustomers: what a place's customers do stands among its requests, pushes none of them out, and shows no link.
+// TestCustomers: requests by a place's customers appear among the place's own, displace none of them, and show no
+// link.
 func TestCustomers(t *testing.T) {
 	t.Parallel()
 	r := New(Config{Entries: 3, Rate: 1})

@@ -101,7 +101,7 @@ func auth1(v *View) Verdict {
 			used++
 			t.checked++
 			if c.Status == 401 { // [AUTH-1]
-				t.bad(c.Event, "%s %s answered 401 %s %s after the token was given out", c.Method, c.Route, c.Code, secs(c.At-k.before))
+				t.bad(c.Event, "%s %s was answered 401 %s %s after the token was given out", c.Method, c.Route, c.Code, secs(c.At-k.before))
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func auth3(v *View) Verdict {
 		taken[c.From] = recent
 		most = max(most, len(recent))
 		if len(recent) > exchanges { // [AUTH-3]
-			t.bad(c.Event, "exchange %d of one address within 60 s was taken", len(recent))
+			t.bad(c.Event, "exchange %d from one address within 60 s was accepted", len(recent))
 		}
 	}
 	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", amount.Number(t.checked), amount.Number(most), amount.Number(refused))).
@@ -206,7 +206,7 @@ func auth5(v *View) Verdict {
 		if c.Status == 401 {
 			refused++
 		} else if c.SentAt-revoked[key] > spreadMs { // [AUTH-5]
-			t.bad(c.Event, "%s %s answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[key]))
+			t.bad(c.Event, "%s %s was answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[key]))
 		}
 	}
 	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with %s revoked keys and their tokens, none served too late", amount.Number(t.checked), amount.Number(len(gone)))).
@@ -253,7 +253,7 @@ func (v *View) foreignIDs(t *tally) (n int) {
 			n++
 			t.checked++
 			if c.Status < 400 || c.Status >= 500 { // [AUTH-4]
-				t.bad(c.Event, "%s %s of %s answered %d to a key of %s", c.Method, c.Route, owner, c.Status, k.place)
+				t.bad(c.Event, "%s %s of %s was answered %d with a key of %s", c.Method, c.Route, owner, c.Status, k.place)
 			}
 			break
 		}

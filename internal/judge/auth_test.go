@@ -18,7 +18,7 @@ func (h *builder) call(at int64, route string, status int, t history.CallText) {
 	h.emit(history.Event{Kind: history.Call, At: at, Method: method, Route: route, Status: status, Text: string(text)})
 }
 
-// exchange gives out a token of plc_a with both scopes.
+// exchange issues a token of plc_a with both scopes.
 func (h *builder) exchange(at int64, key, token string) {
 	h.call(at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": key}, From: "127.0.0.1",
 		Out: map[string]any{"accessToken": token, "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
@@ -55,7 +55,7 @@ func authPlants() []planted {
 		{"a place that nobody knows is shown", func(t *testing.T, h *builder) {
 			h.exchange(h.at, "key-4", "tok-4")
 			h.call(h.at, placesRoute+"{id}/events", 200, history.CallText{Token: "tok-4", Path: "plc_elsewhere"})
-		}, []string{"AUTH-4"}, history.Call, "of plc_elsewhere answered 200 to a key of plc_a"},
+		}, []string{"AUTH-4"}, history.Call, "of plc_elsewhere was answered 200 with a key of plc_a"},
 		{"a token for an hour", func(t *testing.T, h *builder) {
 			h.call(h.at, exchangeRoute, 200, history.CallText{Out: map[string]any{"accessToken": "x", "expiresIn": 3600, "placeId": "plc_a"}})
 		}, []string{"AUTH-1"}, history.Call, "without expiresIn 900"},
@@ -77,7 +77,7 @@ func authPlants() []planted {
 			}
 		}, []string{"AUTH-3"}, history.Call, "exchange 31"},
 		{"another place's resource", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 404), served) },
-			[]string{"AUTH-4"}, history.Call, "of plc_t answered 200 to a key of plc_a"},
+			[]string{"AUTH-4"}, history.Call, "of plc_t was answered 200 with a key of plc_a"},
 		{"a revoked key after 15 minutes", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-2", 401), func(e *history.Event) {
 				e.Status = 403
@@ -91,7 +91,7 @@ func num(n int64) string { b, _ := json.Marshal(n); return string(b) }
 
 func TestPlantedAuthBugs(t *testing.T) { runPlants(t, authPlants()) }
 
-// 30 exchanges of an address in a minute, and the next one a minute after the first.
+// 30 exchanges from one address within a minute, and the next one a minute after the first.
 func TestExchangesWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	h := newBuilder()
@@ -104,7 +104,7 @@ func TestExchangesWithinTheLimit(t *testing.T) {
 	}
 }
 
-// A server that was started again counts from nothing; one that was started before the first exchange doesn't.
+// A restarted server counts exchanges from zero again. A server that was started before the first exchange doesn't.
 func TestExchangesOverARestart(t *testing.T) {
 	t.Parallel()
 	for started, want := range map[int64]Status{0: Fail, exchanges: Pass} {

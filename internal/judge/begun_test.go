@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// joined is a history as a run sees it that begins after its first k events: what
-// others asked for before is known to the server only.
+// joined is the history of a run that begins after the first k events: what others requested before that is known
+// from the server only.
 func joined(events []history.Event, k int) []history.Event {
 	var found history.Standing
 	others := map[string]bool{}
@@ -23,7 +23,7 @@ func joined(events []history.Event, k int) []history.Event {
 	}
 	delete(others, "")
 	var since []history.Event
-	issued := map[any]bool{"": true} // tokens of the run's own
+	issued := map[any]bool{"": true} // the run's own tokens
 	for _, e := range events[k:] {
 		asked := e.Kind == history.Attempt || e.Kind == history.Answer
 		var c history.CallText
@@ -50,13 +50,13 @@ func failures(events []history.Event) (out []Verdict) {
 	return out
 }
 
-// TestARunBeginsAnywhere: whatever honest parts had done before, and whatever was
-// in progress, a run that begins then has no breach.
+// TestARunBeginsAnywhere: if all parts are honest, a run finds no breach, whatever happened or was in progress before
+// it began.
 func TestARunBeginsAnywhere(t *testing.T) {
 	t.Parallel()
 	for k := range len(clean().events) {
 		for _, v := range failures(joined(clean().events, k)) {
-			t.Errorf("begun after %d events: %s\n%s", k, v, v.FirstBad)
+			t.Errorf("begun after %d events: %s, want no breach\n%s", k, v, v.FirstBad)
 		}
 	}
 	if t.Failed() {
@@ -71,8 +71,8 @@ func TestARunBeginsAnywhere(t *testing.T) {
 	})
 }
 
-// TestBreachesBeforeARun: a breach from before a run isn't the run's, one inside
-// is found, whether by its own commands or by others'.
+// TestBreachesBeforeARun: a breach from before a run isn't charged to the run. A breach during it is found, whether
+// the run or somebody else sent the commands.
 func TestBreachesBeforeARun(t *testing.T) {
 	t.Parallel()
 	twice := func(h *builder, key string) {
@@ -125,16 +125,15 @@ func TestBreachesBeforeARun(t *testing.T) {
 	}
 }
 
-// TestQuietBeginning: a run that continues a quiet world excuses nothing by what may
-// have gone before, doesn't judge again what it was told of that, and holds its own
-// commands and calls against it.
+// TestQuietBeginning: a run that continues a quiet world excuses nothing with what may have happened before, doesn't
+// judge again what it was told of that time, and checks its own commands and calls against it.
 func TestQuietBeginning(t *testing.T) {
 	t.Parallel()
 	h := clean()
 	h.command("brd_1", "k-again", "open", vocab.Reported, true, 0)
 	key := history.KeyHash(h.boards["brd_1"].place, "k-again")
 	var found history.Standing
-	var told []history.Event // what is kept of the key
+	var told []history.Event // what is kept about the key
 	for _, e := range h.events {
 		found.See(e)
 		if e.Key == key {

@@ -13,7 +13,7 @@ func meaningOf(door, op string, minutes int) string {
 	return fmt.Sprintf("%s %s %d %q", door, op, minutes, "")
 }
 
-// command is one command under a key with an outcome, and repeats of it.
+// command is a command under a key with an outcome, followed by repeats.
 func (h *builder) command(id, key, op string, outcome vocab.Outcome, acted bool, repeats int) string {
 	b := h.boards[id]
 	door, cmd, hash := doorOf(id, 1), h.id("cmd"), history.KeyHash(b.place, key)
@@ -60,7 +60,7 @@ func (h *builder) command(id, key, op string, outcome vocab.Outcome, acted bool,
 	return cmd
 }
 
-// reuse asks for something else under a used key.
+// reuse makes a different request under a used key.
 func (h *builder) reuse(id, key, op string) {
 	b := h.boards[id]
 	e := history.Event{PlaceID: b.place, DoorID: doorOf(id, 1), Key: history.KeyHash(b.place, key), Meaning: meaningOf(doorOf(id, 1), op, 0), Request: h.id("req"), Kind: history.Attempt}

@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// builder writes a history as honest parts would.
+// builder writes histories in which every part is honest.
 type builder struct {
 	at, wall int64
 	n        int
@@ -18,7 +18,7 @@ type builder struct {
 	rev      map[string]int64
 	digest   map[string]string
 	boards   map[string]*simBoard
-	auto     bool // rest when due
+	auto     bool // boards rest when it is due
 	minutes  int  // of holds
 }
 
@@ -28,7 +28,7 @@ type simBoard struct {
 	boot            int
 	cutAt           int64 // 0 = connected
 	rested          bool
-	resting         string // what its channels show
+	resting         string // what its channels do while resting
 	buffered        []history.Event
 }
 
@@ -47,8 +47,7 @@ func (h *builder) emit(e history.Event) {
 	h.events = append(h.events, e)
 }
 
-// pass lets domain time go by, not the wall's: a jump. With auto it stops where
-// a board is due to rest.
+// pass advances domain time but not wall time: a jump. With auto, it stops where a board is due to rest.
 func (h *builder) pass(ms int64) {
 	until := h.at + ms
 	for h.auto {
@@ -88,7 +87,7 @@ func (h *builder) base(place string) {
 	h.emit(history.Event{Kind: history.Content, PlaceID: place, Revision: 1, Op: history.ContentBase})
 }
 
-// entries are a place's entry doors from now on.
+// entries sets a place's entry doors from now on.
 func (h *builder) entries(place string, doors ...string) {
 	text, _ := json.Marshal(doors)
 	h.emit(history.Event{Kind: history.Entries, PlaceID: place, Text: string(text)})
@@ -126,7 +125,7 @@ func (h *builder) record(e history.Event) {
 	h.emit(e)
 }
 
-// change commits a grant and brings it to the place's boards that are there.
+// change commits a grant and syncs it to the place's connected boards.
 func (h *builder) change(place, op string, g refGrant) {
 	h.rev[place]++
 	h.digest[place] = fmt.Sprintf("d%d", h.rev[place])
@@ -171,7 +170,7 @@ func (h *builder) back(id string) {
 	h.online(id)
 }
 
-// present: a person at the reader of channel 1.
+// present puts a person at the reader of channel 1.
 func (h *builder) present(id, person string, result vocab.Result, reason vocab.Reason, grant string) {
 	b := h.boards[id]
 	age := int64(0)
@@ -204,7 +203,7 @@ func causeOf(reason vocab.Reason) string {
 	return "onsite"
 }
 
-// windows commits a place's windows and brings them to its boards.
+// windows commits a place's windows and syncs them to its boards.
 func (h *builder) windows(place, text string) {
 	h.rev[place]++
 	h.digest[place] = fmt.Sprintf("d%d", h.rev[place])
@@ -222,7 +221,7 @@ func grant(id, person string, revoked bool, doors ...string) refGrant {
 	return refGrant{ID: id, Kind: "permit", PhoneHash: person, Doors: doors, StartsAt: t0 - 1000, EndsAt: t0 + 90*24*3600*1000, Revoked: revoked}
 }
 
-// clean is a history in which every clause with a checker is exercised rightly.
+// clean is a correct history that exercises every clause with a checker.
 func clean() *builder {
 	h := newBuilder()
 	h.emit(history.Event{Kind: history.Started, Text: "server"})
@@ -269,7 +268,7 @@ func clean() *builder {
 	return h
 }
 
-// outage36 cuts brd_2 for over 36 h, changes things meanwhile and recovers.
+// outage36 cuts brd_2 off for over 36 h, changes grants meanwhile, and recovers.
 func (h *builder) outage36() {
 	const hour = 3600 * 1000
 	h.emit(history.Event{Kind: history.Netloss, BoardID: "brd_2", Text: `{"graceSec":3600,"channels":{"1":"hold","2":"hold"},"version":1}`})
@@ -292,7 +291,7 @@ func (h *builder) outage36() {
 	h.present("brd_2", "cho", "opened", "onsite", "pmt_3")
 }
 
-// find is the index of the n-th (from 0) event that matches.
+// find returns the index of the n-th (from 0) matching event.
 func find(t *testing.T, es []history.Event, n int, match func(history.Event) bool) int {
 	t.Helper()
 	for i, e := range es {

@@ -133,11 +133,11 @@ func (k *claim) differs(x version) (why, field string) {
 	case gone:
 		return "it was given again, but the server's content has it as revoked", "revoked"
 	case g.Kind != "" && g.Kind != k.kind:
-		return fmt.Sprintf("it is a %s, in the server's content a %s", k.kind, g.Kind), "kind"
+		return fmt.Sprintf("it is a %s, but in the server's content a %s", k.kind, g.Kind), "kind"
 	case k.starts != 0 && !near(g.StartsAt, k.starts, 1) || k.starts == 0 && (g.StartsAt < k.SentAt-clockMs || g.StartsAt > k.At+clockMs):
-		return fmt.Sprintf("it starts at %s, in the server's content at %s", moment(k.starts), moment(g.StartsAt)), "period"
+		return fmt.Sprintf("it starts at %s, but in the server's content at %s", moment(k.starts), moment(g.StartsAt)), "period"
 	case !near(g.EndsAt, k.ends, 1):
-		return fmt.Sprintf("it ends at %s, in the server's content at %s", moment(k.ends), moment(g.EndsAt)), "period"
+		return fmt.Sprintf("it ends at %s, but in the server's content at %s", moment(k.ends), moment(g.EndsAt)), "period"
 	}
 	return "", ""
 }
@@ -151,9 +151,9 @@ func (s *second) doors(p *place, k *claim, x *version) {
 	t.checked++
 	switch kept := s.view.keptBy(p, k); { // [PERM-6]
 	case k.doors != nil && !sameSet(k.doors, x.grant.Doors):
-		t.bad(k.Event, "%s names %s, in the server's content it has %s", k.id, amount.Many(len(k.doors), "door"), amount.Many(len(x.grant.Doors), "door"))
+		t.bad(k.Event, "%s names %s, but has %s in the server's content", k.id, amount.Many(len(k.doors), "door"), amount.Many(len(x.grant.Doors), "door"))
 	case k.doors == nil && k.kind == "permit" && kept != nil && !sameSet(kept.grant.Doors, x.grant.Doors):
-		t.bad(k.Event, "%s names no doors, but its scope became another one", k.id)
+		t.bad(k.Event, "%s names no doors, but its scope changed", k.id)
 	case len(x.grant.Doors) == 0:
 		t.bad(k.Event, "%s has no doors in the server's content", k.id)
 	case !s.own(p, x.grant.Doors):
@@ -190,7 +190,7 @@ func (s *second) credentials(k *claim, x *version, clauses []string) {
 		case s.phones[mark] == "" && s.people[hash] == "":
 			s.phones[mark], s.people[hash] = hash, mark
 		case s.phones[mark] != hash || s.people[hash] != mark:
-			s.breach(k.call, clauses, "%s: in the server's content its phone is another person's", k.id) // [PERM-1] [ENT-1]
+			s.breach(k.call, clauses, "%s: its phone is another person's in the server's content", k.id) // [PERM-1] [ENT-1]
 		}
 	}
 	if k.token == "" {
@@ -203,6 +203,6 @@ func (s *second) credentials(k *claim, x *version, clauses []string) {
 	case s.links[mark] == "" && s.links[hash] == "":
 		s.links[mark], s.links[hash] = hash, mark
 	case s.links[mark] != hash || s.links[hash] != mark:
-		s.breach(k.call, clauses, "%s: in the server's content its link is another one", k.id) // [PERM-1]
+		s.breach(k.call, clauses, "%s: its link is different in the server's content", k.id) // [PERM-1]
 	}
 }

@@ -33,7 +33,7 @@ func (s *second) policies() {
 			found = found || c.stored(w.windows)
 		}
 		if !found { // [ENT-2]
-			t.bad(c.Event, "%s %s of %s was answered 200, but the server's content has it otherwise", c.Method, c.Route, c.Path)
+			t.bad(c.Event, "%s %s of %s was answered 200, but the server's content says otherwise", c.Method, c.Route, c.Path)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func (s *second) hours() {
 			s.rescheduled = append(s.rescheduled, c)
 		}
 		if !found { // [HRS-1]
-			t.bad(c.Event, "hours of %s were changed, but the server's content has others", c.Path)
+			t.bad(c.Event, "hours of %s were changed, but the server's content has different ones", c.Path)
 		}
 	}
 }

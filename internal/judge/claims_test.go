@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// did is a call that is sent, does something at the server, and is answered.
+// did is a call that is sent, takes effect on the server, and is answered.
 func (h *builder) did(place, method, route string, status int, c history.CallText, change func()) {
 	c.Token = h.id("tok")
 	h.call(h.at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": "key of " + place}, From: c.Token,
@@ -25,7 +25,7 @@ var codes = map[int]string{404: "link_invalid", 409: "entry_denied", 400: "inval
 
 type fields = map[string]any
 
-// customerPermit is what customer registers, for four days more, and revokes.
+// customerPermit is what customer registers, for four more days, and revokes.
 func (h *builder) customerPermit(days int64, revoked bool) refGrant {
 	g := grant("pmt_c", "hash of mia", revoked, doorOf("brd_1", 1))
 	g.StartsAt, g.EndsAt = t0, t0+(days+4)*24*3600*1000
@@ -43,9 +43,9 @@ func (h *builder) register(days int64) {
 	}, func() { h.change("plc_a", "register", g) })
 }
 
-// press is mia's link at a door: allowed with the command behind it, or not.
+// press opens a door through mia's link: allowed, followed by the command, or refused.
 func (h *builder) press(status int, rule string) {
-	h.pass(10_000) // within 3 s it would be one opening
+	h.pass(10_000) // within 3 s it would count as one opening
 	door := doorOf("brd_1", 1)
 	h.did("plc_a", "POST", linkRoute, status, history.CallText{In: fields{"t": "link of mia", "doorId": door}, Out: fields{"rule": rule}}, func() {
 		if status != 200 {
@@ -61,13 +61,12 @@ func (h *builder) press(status int, rule string) {
 }
 
 func (h *builder) phone(result, reason, door string) {
-	h.pass(10_000) // within 3 s it would be one call
+	h.pass(10_000) // within 3 s it would count as one call
 	h.did("plc_a", "POST", phoneRoute, 200, history.CallText{In: fields{"from": "mia"},
 		Out: fields{"answered": true, "result": result, "reason": reason, "doorId": door}}, nil)
 }
 
-// customer is the life of a permit as its partner knows it, a membership, a policy
-// and a change of hours.
+// customer is the life of a permit as its partner sees it, with a membership, a policy and a change of hours.
 func (h *builder) customer() {
 	h.register(1)
 	h.press(200, "")
@@ -118,7 +117,7 @@ func (h *builder) shown(state string, days int64) {
 		Out: fields{"permitId": "pmt_c", "state": state, "startsAt": rfc(g.StartsAt), "endsAt": rfc(g.EndsAt)}}, nil)
 }
 
-// told changes the server's word for a grant: the n-th time that it tells of it.
+// told changes what the server says about a grant the n-th time it mentions it.
 func (h *builder) told(t *testing.T, id string, n int, change func(*refGrant)) {
 	t.Helper()
 	h.edit(t, n, func(e history.Event) bool { return e.Kind == history.Content && e.GrantID == id }, func(e *history.Event) {
@@ -145,7 +144,7 @@ func (h *builder) answer(t *testing.T, method, route string, n int, change func(
 	})
 }
 
-// TestEndedLongAgo: a permit of the past isn't in the content, and that is right.
+// TestEndedLongAgo: a permit that has ended is missing from the content, which is correct.
 func TestEndedLongAgo(t *testing.T) {
 	t.Parallel()
 	h := newBuilder()
@@ -155,7 +154,7 @@ func TestEndedLongAgo(t *testing.T) {
 			h.emit(history.Event{Kind: history.Content, PlaceID: "plc_a", Revision: 2, GrantID: "pmt_p", Op: history.ContentRemoved})
 		})
 	if got := failing(Judge(NewView(h.events))); len(got) > 0 {
-		t.Errorf("failing %v", got)
+		t.Errorf("failing clauses %v, want none", got)
 	}
 }
 
@@ -181,22 +180,22 @@ func TestPlantedContentBugs(t *testing.T) {
 		}, []string{"ENT-1", "ENT-3", "SYNC-1"}, call, ""},
 		{"a policy of another mode", func(t *testing.T, h *builder) {
 			h.answer(t, "POST", policiesRoute, 0, func(_ *history.Event, c *history.CallText) { c.In["mode"] = "closed" })
-		}, []string{"ENT-2"}, call, "has it otherwise"},
+		}, []string{"ENT-2"}, call, "says otherwise"},
 		{"a policy that stays", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool {
 				return e.Kind == history.Content && e.Op == history.ContentWindows && e.Text == "[]"
 			}, func(e *history.Event) {
 				e.Text = `[{"id":"pol_2","doorId":"dor_brd_w_1","ref":"always","mode":"free"}]`
 			})
-		}, []string{"ENT-2"}, call, "has it otherwise"},
+		}, []string{"ENT-2"}, call, "says otherwise"},
 		{"hours of another day", answered("PATCH", placeRoute, 0, func(_ *history.Event, c *history.CallText) {
 			c.In["hours"] = fields{"week": fields{"tue": [][2]string{{"09:00", "18:00"}}}}
-		}), []string{"HRS-1"}, call, "has others"},
+		}), []string{"HRS-1"}, call, "has different ones"},
 		{"a dead link opens", answered("POST", linkRoute, 1, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 200, "" }), []string{"PERM-4", "ENT-3"}, call, "denies: link_invalid"},
 		{"a live link doesn't", answered("POST", linkRoute, 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 404, "link_invalid" }), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
 		{"a link opens without a command", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.Intent && e.Method == "link" }, func(e *history.Event) { e.Method = "phone" })
-		}, []string{"ENT-3"}, call, "no command of a link"},
+		}, []string{"ENT-3"}, call, "no command from a link"},
 		{"a revoked phone is let in", answered("POST", phoneRoute, 1, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "opened", "doorId": doorOf("brd_1", 1)}
 		}), []string{"ENT-1", "ENT-3"}, call, "denies: revoked"},

@@ -51,7 +51,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Any history that honest parts write passes.
+// Every history of honest parts passes.
 func TestRandomCleanHistoriesPass(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,7 +71,7 @@ func random(t *rapid.T) *builder {
 	h.addBoard("plc_a", "brd_1")
 	h.addBoard("plc_a", "brd_2")
 	h.addBoard("plc_b", "brd_3")
-	revoked := map[string]bool{} // what the server holds, by person
+	revoked := map[string]bool{} // what the server has on record, by person
 	known := map[string]map[string]string{}
 	sync := func(id string) {
 		known[id] = map[string]string{}
@@ -106,7 +106,7 @@ func random(t *rapid.T) *builder {
 			who := rapid.SampledFrom(people).Draw(t, "who")
 			r := rapid.Bool().Draw(t, "revoke")
 			revoked[who] = r
-			h.pass(2) // commits do not share their moment with a cut
+			h.pass(2) // commits must not share a moment with a cut
 			h.change("plc_a", map[bool]string{true: "revoke", false: "register"}[r], grant("pmt_"+who, who, r, all...))
 			for _, o := range []string{"brd_1", "brd_2"} {
 				if h.boards[o].cutAt == 0 {
@@ -133,8 +133,8 @@ func random(t *rapid.T) *builder {
 	return h
 }
 
-// presentRightly is a presentation that is decided as it should be by a board that
-// knows the person's permit in this state: valid, revoked or, "", not at all.
+// presentRightly is a correctly decided presentation at a board that knows the person's permit as valid, revoked, or
+// (if state is "") not at all.
 func (h *builder) presentRightly(id, who, state string) {
 	switch b := h.boards[id]; {
 	case b.cutAt != 0 && h.at-b.cutAt > limitMs:

@@ -111,7 +111,7 @@ func (c *clocks) allow(v Verdict) Verdict {
 	case c.unmeasured() && (v.Status == Pass || on != onPairs):
 		why = "a clock of the target wasn't measured, so times of different processes can't be compared"
 	case on == onFleet && c.fleetNs() > fleetMs*1e6:
-		why = fmt.Sprintf("the clocks of server and boards are known to ± %s only, %s are needed", ms(c.fleetNs()), ms(fleetMs*1e6))
+		why = fmt.Sprintf("the clocks of server and boards are known only to ± %s, but ± %s is needed", ms(c.fleetNs()), ms(fleetMs*1e6))
 	default:
 		return v
 	}

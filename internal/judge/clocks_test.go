@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// apart is a history of one process as three would have told it: the clients are
-// source 0, the server 1, the boards 2.
+// apart is a history of one process as three would have recorded it: the clients are source 0, the server 1, the
+// boards 2.
 func apart(events []history.Event) []history.Event {
 	out := slices.Clone(events)
 	for i := range out {
@@ -27,9 +27,8 @@ func apart(events []history.Event) []history.Event {
 	return out
 }
 
-// skewed moves the stamps and, of real clocks, the domain times of two sources, and
-// merges the three histories as a run would that took these for right; errNs is how
-// well it knows them.
+// skewed shifts the stamps (and domain times that come from real clocks) of two sources, then merges the three
+// histories as a run would that believed these clocks. errNs is how accurately they are known.
 func skewed(events []history.Event, serverMs, boardsMs, errNs int64) []history.Event {
 	of := make([][]history.Event, 3)
 	for _, e := range apart(events) {
@@ -53,8 +52,8 @@ func statuses(events []history.Event) map[string]Status {
 	return out
 }
 
-// A 200 that comes 5 ms before its actuation is found at ± 1 ms, but not where the
-// clocks may be 5 ms apart: then it is counted.
+// A 200 that arrives 5 ms before its actuation is a breach if the clocks are known to ± 1 ms. If they may be 5 ms
+// apart, it is only counted.
 func TestEarlyAnswerOverTwoClocks(t *testing.T) {
 	t.Parallel()
 	early := func(errNs int64) ([]history.Event, string) {
@@ -84,7 +83,7 @@ func TestEarlyAnswerOverTwoClocks(t *testing.T) {
 	}
 }
 
-// Within one process nothing is loosened, whatever uncertainty the events carry.
+// Within one process nothing is relaxed, whatever uncertainty the events carry.
 func TestOneProcessHasNoUncertainty(t *testing.T) {
 	t.Parallel()
 	h := clean()
@@ -100,8 +99,8 @@ func TestOneProcessHasNoUncertainty(t *testing.T) {
 	}
 }
 
-// Clocks that nobody measured decide nothing: whatever they show, no guarantee that
-// compares them passes or fails by it, and those that don't compare them stay as they were.
+// Clocks that nobody measured decide nothing: guarantees that compare them neither pass nor fail, and guarantees that
+// don't compare them are unaffected.
 func TestUnmeasuredClocksDecideNothing(t *testing.T) {
 	t.Parallel()
 	clean := clean().events
@@ -112,7 +111,7 @@ func TestUnmeasuredClocksDecideNothing(t *testing.T) {
 		for _, v := range Judge(NewView(moved)) {
 			switch {
 			case bases[v.Clause] != 0 && (v.Status == Fail || v.Status == Pass):
-				t.Errorf("%s is %s by clocks that weren't measured: %s", v.Clause, v.Status, v.Number)
+				t.Errorf("%s is %s by clocks that weren't measured, want it undecided: %s", v.Clause, v.Status, v.Number)
 			case bases[v.Clause] == 0 && v.Status != want[v.Clause]:
 				t.Errorf("%s is %s with clocks apart, %s without: %s", v.Clause, v.Status, want[v.Clause], v.Number)
 			}
@@ -120,8 +119,8 @@ func TestUnmeasuredClocksDecideNothing(t *testing.T) {
 	})
 }
 
-// Measured clocks change no verdict, however far they are apart: what is left after
-// the shift is at most their uncertainty.
+// Measured clocks change no verdict, however far apart they are: after the correction, at most their uncertainty is
+// left.
 func TestMeasuredClocksChangeNoVerdict(t *testing.T) {
 	t.Parallel()
 	clean := clean().events
@@ -143,8 +142,8 @@ func TestMeasuredClocksChangeNoVerdict(t *testing.T) {
 	})
 }
 
-// The stamps of boards 20 ms ahead make CMD-1 fail falsely where they are taken as
-// they are: this is what measuring is for.
+// Boards' clocks that are 20 ms ahead make CMD-1 fail falsely if the stamps are used unmeasured. This is why clocks
+// are measured.
 func TestSkewTakenForTruthFails(t *testing.T) {
 	t.Parallel()
 	if got := statuses(skewed(clean().events, 0, 20, 0))["CMD-1"]; got != Fail {
@@ -152,7 +151,7 @@ func TestSkewTakenForTruthFails(t *testing.T) {
 	}
 }
 
-// A clock known to ± 6 ms each is too coarse for the order of server and boards.
+// Clocks known to ± 6 ms each are too coarse to order events of server and boards.
 func TestCoarseClocksOfTheFleet(t *testing.T) {
 	t.Parallel()
 	got := statuses(skewed(clean().events, 0, 0, 6e6))
@@ -166,7 +165,7 @@ func TestCoarseClocksOfTheFleet(t *testing.T) {
 	}
 }
 
-// What isn't a matter of time stays broken under clocks that nobody measured.
+// Breaches that don't depend on time are still found under clocks that nobody measured.
 func TestUnmeasuredClocksHideNoDoubleOpening(t *testing.T) {
 	t.Parallel()
 	h := clean()
@@ -180,8 +179,8 @@ func TestUnmeasuredClocksHideNoDoubleOpening(t *testing.T) {
 	}
 }
 
-// A history ends with its last event, whichever process told it; with a clock that nobody measured, where the one
-// furthest behind stands.
+// A history ends with its last event, whichever process recorded it. If a clock wasn't measured, it ends at the time
+// of the process furthest behind.
 func TestEndOfTheHistory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

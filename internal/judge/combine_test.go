@@ -36,7 +36,7 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// TestMaximaStay: what is said to be the most of one world is the most of all.
+// TestMaximaStay: when worlds are combined, a maximum is the largest of all worlds, not a sum.
 func TestMaximaStay(t *testing.T) {
 	t.Parallel()
 	got := addUp([]string{"12 exchanges, at most 30 of an address in 60 s", "9 exchanges, at most 9 of an address in 60 s"})

@@ -55,7 +55,7 @@ func (v *View) cmd1() *tally {
 	t := &tally{}
 	for _, e := range v.nameless {
 		t.checked++
-		t.bad(e, "%s %s answered 200 without a commandId", e.Method, e.Route) // [CMD-1]
+		t.bad(e, "%s %s was answered 200 without a commandId", e.Method, e.Route) // [CMD-1]
 	}
 	for _, c := range v.order {
 		v.guestSays(t, c)
@@ -190,9 +190,9 @@ func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 		n.latestMs = max(n.latestMs, ms)
 		switch {
 		case v.longer(sent, a, sent.NotAfterMs+notAfterSlackMs):
-			t.bad(a, "%s acted %s after it was sent, notAfter is %s", c.id, secs(ms), secs(sent.NotAfterMs)) // [CMD-4]
+			t.bad(a, "%s acted %s after it was sent, but notAfter is %s", c.id, secs(ms), secs(sent.NotAfterMs)) // [CMD-4]
 		case intent != nil && intent.WallNs != 0 && v.longer(intent, a, v.acceptMs()+notAfterSlackMs):
-			t.bad(a, "%s acted %s after it was accepted, notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(v.acceptMs())) // [CMD-4]
+			t.bad(a, "%s acted %s after it was accepted, but notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(v.acceptMs())) // [CMD-4]
 		}
 	}
 }

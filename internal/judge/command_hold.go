@@ -107,9 +107,9 @@ func (h *holds) end(b *board, a *hold, e *history.Event) {
 	switch {
 	case a == nil: // given before the history began, or with unknown minutes
 	case a.ends == 0:
-		h.bad(e, "%s channel %d ended a hold by itself that was to last until locked", b.id, e.Channel) // [CMD-7]
+		h.bad(e, "%s channel %d ended a hold by itself that should have lasted until locked", b.id, e.Channel) // [CMD-7]
 	case !near(e.At, a.ends, holdSlackMs):
-		h.bad(e, "%s channel %d ended its hold %s after it began, %s were asked for", b.id, e.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
+		h.bad(e, "%s channel %d ended its hold %s after it began, but %s were asked for", b.id, e.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
 	default:
 		h.ended++
 		h.farMs = max(h.farMs, e.At-a.ends, a.ends-e.At)
@@ -125,7 +125,7 @@ func (h *holds) over(b *board, a *hold, resting bool, e *history.Event) {
 	if a == nil || a.ends == 0 || resting || e.At <= a.ends+holdSlackMs {
 		return
 	}
-	h.bad(a.act, "%s channel %d is held since %s, %s were asked for", b.id, a.act.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
+	h.bad(a.act, "%s channel %d has been held for %s, but %s were asked for", b.id, a.act.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
 }
 
 // minutes is the length of a hold that the client asked for under the command's key.

@@ -72,7 +72,7 @@ func (v *View) sentOnce(t *tally, c *command) {
 		}
 	}
 	if len(c.publishes) > 0 && !v.hasIntents && len(c.answers)+len(c.records) == 0 && v.hasRecords {
-		t.bad(c.publishes[0], "%s was sent but no answer or record accounts for it", c.id)
+		t.bad(c.publishes[0], "%s was sent, but no answer or record accounts for it", c.id)
 	}
 	if len(c.acts) > 0 && len(c.publishes) == 0 && v.hasServer {
 		t.bad(c.acts[0], "%s moved a door but was never sent", c.id)
@@ -114,7 +114,7 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 		case e.CommandID != first.CommandID:
 			t.bad(e, "key %s: answered with %s, first %s", k.key, e.CommandID, first.CommandID)
 		case e.BodyHash != first.BodyHash:
-			t.bad(e, "key %s: another body than the first answer's", k.key)
+			t.bad(e, "key %s: the body differs from the first answer's", k.key)
 		case e.Meaning != first.Meaning:
 			t.bad(e, "key %s: another request got the first one's answer", k.key)
 		}

@@ -29,7 +29,7 @@ func (v *View) unwitnessed(t *tally, c *command, outcome vocab.Outcome, result v
 	}
 	t.real++
 	if told, report := c.told(outcome), c.soundReport(); v.hasReports && (report == nil || v.before(told, report) || report.Result != result) {
-		t.bad(told, "%s ended %s, but its board, a real one, had not said so", c.id, outcome) // [CMD-1] [CMD-3]
+		t.bad(told, "%s ended %s, but its real board had not said so", c.id, outcome) // [CMD-1] [CMD-3]
 	}
 	return true
 }
@@ -45,7 +45,7 @@ func (v *View) guestSays(t *tally, c *command) {
 		switch {
 		case e == first || e.BoardID != first.BoardID:
 		case e.Result != first.Result || e.Reason != first.Reason:
-			t.bad(e, "%s was reported %s by a real board that had reported it %s", c.id, outcomeOf(e), outcomeOf(first)) // [CMD-1]
+			t.bad(e, "%s was reported %s by a real board that had already reported it %s", c.id, outcomeOf(e), outcomeOf(first)) // [CMD-1]
 		case e.Epoch == first.Epoch && e.WallNs-first.WallNs < twiceMs*1e6:
 			t.bad(e, "%s was reported %s twice on one connection by a real board: it may have acted twice", c.id, outcomeOf(e)) // [CMD-1]
 		}

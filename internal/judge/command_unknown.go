@@ -71,9 +71,9 @@ func (v *View) unknown(t *tally, c *command) {
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
 	case v.shorter(sent, answer, v.acceptMs()):
-		t.bad(answer, "%s was given up %s after it was sent, the board has %s to act", c.id, secs(waited), secs(v.acceptMs())) // [CMD-4]
+		t.bad(answer, "%s was given up %s after it was sent, but the board has %s to act", c.id, secs(waited), secs(v.acceptMs())) // [CMD-4]
 	case report == nil && (v.truth(c) || v.heardAfter(c)):
-		t.bad(answer, "%s got no report, but no fault hit it and its board's line was whole", c.id) // [CMD-4]
+		t.bad(answer, "%s got no report, although no fault hit it and its board's line was intact", c.id) // [CMD-4]
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestRevokedBeforeANewLife: a permit that had left the content is revoked, registered
-// again, and told of once more by the server's next life. That says nothing of the revocation;
-// what the next life tells of a permit that nothing was told of meanwhile does.
+// TestRevokedBeforeANewLife: a permit that had left the content as revoked is registered again and reported once more
+// after a server restart. That says nothing about the revocation. If nothing was reported in between, what the
+// restarted server reports does count.
 func TestRevokedBeforeANewLife(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -42,8 +42,8 @@ func TestRevokedBeforeANewLife(t *testing.T) {
 	}
 }
 
-// TestGivenAgainInANewLife: a revoked permit that had left the content is registered
-// after a restart. The commit is the new life's own and says nothing of the revocation.
+// TestGivenAgainInANewLife: a revoked permit that had left the content is registered after a restart. That is a new
+// commit and says nothing about the revocation.
 func TestGivenAgainInANewLife(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

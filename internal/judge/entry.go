@@ -16,7 +16,7 @@ func ent1(v *View) Verdict {
 	t.real += v.onsiteOfGuests()
 	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s, and %s by link, call or content",
 		amount.Number(n.connected.checked), n.rest(), amount.Number(t.checked-n.connected.checked))).
-		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or despite a grant that opens nothing")
+		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or with a grant that doesn't open it")
 }
 
 // ent2 judges ENT-2 on site, connected or not, and for links and phones: a free window opens to everyone, a closed one
@@ -26,7 +26,7 @@ func ent2(v *View) Verdict {
 	s := v.served()
 	t := n.windows.plus(v.second().of("ENT-2")).plus(s.of("ENT-2")) // [ENT-2]
 	onsite, afar := n.windows.checked, s.of("ENT-2").checked
-	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s of links and phones in a free or closed window", amount.Number(onsite), amount.Number(afar))).
+	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s about links and phones in a free or closed window", amount.Number(onsite), amount.Number(afar))).
 		about(onsite+afar).
 		triedIf(v.told, n.windowed+s.windowed, "nobody tried a door where a free or closed window made a difference")
 }
@@ -46,7 +46,7 @@ func (n *decisions) rest() string {
 	if n.unknown == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s more it cannot tell)", amount.Number(n.unknown))
+	return fmt.Sprintf(" (%s more that it can't tell)", amount.Number(n.unknown))
 }
 
 // decisions judges each presentation. Four clauses are based on it.
@@ -103,7 +103,7 @@ func (n *decisions) byNobody(b *board, e *history.Event, line *lineState) {
 		t = n.outage
 	}
 	t.checked++
-	t.bad(e, "%s did %s on site (%s) at outage age %s, but no one had presented a phone or link", b.id, e.Action, e.Cause, history.Age(age)) // [ENT-1] [OFF-1] [OFF-2]
+	t.bad(e, "%s did %s on site (%s) at outage age %s, but nobody had presented a phone or link", b.id, e.Action, e.Cause, history.Age(age)) // [ENT-1] [OFF-1] [OFF-2]
 }
 
 // presentation is a person at a reader: what the board said, what its relay did, and the state of its line.
@@ -128,7 +128,7 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 	}
 	if since, wrong := e.net.wrong(&said); wrong {
 		n.limit.checked++
-		n.limit.bad(e.Event, "%s says outage age %s, its line has been down for %s", b.id, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-2]
+		n.limit.bad(e.Event, "%s says outage age %s, but its line has been down for %s", b.id, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-2]
 	}
 	if over(e.OutageAgeMs) {
 		n.overLimit(b, p, e)
@@ -160,7 +160,7 @@ func (n *decisions) overLimit(b *board, p *place, e presentation) {
 	}
 	switch {
 	case e.Result == vocab.Opened || e.Reason != vocab.OutageLimit:
-		n.limit.bad(e.Event, "%s %s at outage age %s, must be denied outage_limit", b.id, said(e.Event), history.Age(e.OutageAgeMs)) // [OFF-2]
+		n.limit.bad(e.Event, "%s %s at outage age %s, but must be denied with outage_limit", b.id, said(e.Event), history.Age(e.OutageAgeMs)) // [OFF-2]
 	case e.pulsed():
 		n.limit.bad(e.line, "%s moved the relay at outage age %s, although it denied", b.id, history.Age(e.OutageAgeMs)) // [OFF-2]
 	}
@@ -225,7 +225,7 @@ func (r ruling) relay(e presentation) string {
 	case !e.pulsed() && r.allow:
 		return said(e.Event) + ", but the relay did " + e.line.Action + "; the reference opens: " + string(r.reasons[0])
 	case e.line.Cause != cause:
-		return "the journal's cause is " + e.line.Cause + ", the reference's " + cause
+		return "the journal's cause is " + e.line.Cause + ", but the reference says " + cause
 	}
 	return ""
 }

@@ -31,7 +31,7 @@ func ent4(v *View) Verdict {
 	}
 	for _, c := range v.calls() {
 		if c.Leaks > 0 { // [ENT-4]
-			t.bad(c.Event, "%s %s answered with a phone number in full", c.Method, c.Route)
+			t.bad(c.Event, "%s %s was answered with a phone number in full", c.Method, c.Route)
 		}
 	}
 	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s on-site attempts in %s records, once each",
@@ -98,7 +98,7 @@ func (v *View) recorded(t *tally, c *command) int {
 	}
 	t.checked++
 	if answer != nil && !fits(records[0], answer.Outcome, c.op) {
-		t.bad(records[0], "%s is recorded as %s, answered %s", c.id, records[0].Result, answer.Outcome)
+		t.bad(records[0], "%s is recorded as %s, but was answered %s", c.id, records[0].Result, answer.Outcome)
 	}
 	return 1
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// excuses are what a checker must not count as a breach.
+// excuses are things that a checker must not count as a breach.
 func excuses() map[string]func(t *testing.T, h *builder) {
 	return map[string]func(t *testing.T, h *builder){
 		"a full buffer": func(t *testing.T, h *builder) {
@@ -79,7 +79,7 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 	}
 }
 
-// heldUp: a report that comes so many ms after the command was sent, and a 504 that comes four seconds late.
+// heldUp is a report that arrives so many ms after the command was sent, and a 504 that arrives four seconds late.
 func heldUp(ms int64) func(t *testing.T, h *builder) {
 	return func(t *testing.T, h *builder) {
 		t.Helper()
@@ -89,7 +89,7 @@ func heldUp(ms int64) func(t *testing.T, h *builder) {
 	}
 }
 
-// askedForSilence: the door opens, and its report is held back until the answer.
+// askedForSilence: the door opens, and its report is held back until after the answer.
 func askedForSilence(t *testing.T, h *builder) {
 	id, key := commandOf(t, h, "k-silent"), history.KeyHash("plc_a", "k-silent")
 	h.after(t, is(history.Publish, id), func(e *history.Event) { e.Kind, e.Result = history.Received, "ok" })
@@ -101,8 +101,7 @@ func askedForSilence(t *testing.T, h *builder) {
 	}
 }
 
-// TestExcused: none of them is a violation.
-// mendedByARealBoard: what happened to its flash isn't known.
+// mendedByARealBoard: a board that was real for a while corrects its digest; what happened to its flash isn't known.
 func mendedByARealBoard(t *testing.T, h *builder) {
 	h.guest()
 	h.change("plc_a", "register", grant("pmt_6", "noh", false))
@@ -112,6 +111,7 @@ func mendedByARealBoard(t *testing.T, h *builder) {
 	h.after(t, last, func(e *history.Event) { e.Digest = right; e.At += 500 })
 }
 
+// TestExcused: no excuse is a violation.
 func TestExcused(t *testing.T) {
 	t.Parallel()
 	for name, plant := range excuses() {
@@ -128,8 +128,7 @@ func TestExcused(t *testing.T) {
 	}
 }
 
-// A breach of a command that was in progress at a crash counts for CMD-6, and
-// only then.
+// A breach of a command that was in progress during a crash also counts for CMD-6; other breaches don't.
 func TestDeathsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := clean()

@@ -32,7 +32,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	b.Reset()
 	if err := l.WriteSince(&b, int64(len(want)-3)); err != nil || strings.Count(b.String(), "\n") != 3+1 {
-		t.Errorf("WriteSince: %v %q", err, b.String())
+		t.Errorf("WriteSince: got %v %q, want no error and 3 events with a header", err, b.String())
 	}
 }
 
@@ -52,9 +52,9 @@ func FuzzRead(f *testing.F) {
 		must.OK(t, history.Write(&out, es))
 		again, err := history.Read(&out)
 		if err != nil || len(again) != len(es) {
-			t.Fatalf("second reading: %d of %d, %v", len(again), len(es), err)
+			t.Fatalf("second reading: %d of %d events, %v; want all and no error", len(again), len(es), err)
 		}
-		Judge(NewView(es)) // nothing in a history makes the judge fall
+		Judge(NewView(es)) // no history may crash the judge
 	})
 }
 
@@ -72,7 +72,7 @@ func TestMerge(t *testing.T) {
 	all := history.Merge(server, boards)
 	for i, e := range all {
 		if e.Seq != int64(i+1) || i > 0 && e.WallNs < all[i-1].WallNs {
-			t.Fatalf("event %d out of order", i)
+			t.Fatalf("event %d is out of order, want numbers and stamps to rise", i)
 		}
 	}
 	if f := failing(Judge(NewView(all))); f != nil {
@@ -114,7 +114,7 @@ func large(n int) []history.Event {
 	return h.events
 }
 
-// How fast that is, BenchmarkJudge500k says.
+// BenchmarkJudge500k measures the speed.
 func TestJudgesALargeHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large")
@@ -140,7 +140,7 @@ func BenchmarkAppend(b *testing.B) {
 	})
 }
 
-// A single large place is the worst case for freshness: each commit meets each board.
+// A single large place is the worst case for freshness, because each commit is compared with each board.
 func BenchmarkJudgeOneLargePlace(b *testing.B) {
 	h := newBuilder()
 	h.base("plc_a")

@@ -72,7 +72,7 @@ func (c *call) counts() string {
 	sums["received"] = len(c.Rows)
 	for _, k := range []string{"received", "created", "updated", "unchanged", "failed"} {
 		if n, ok := c.number(k); !ok || n != sums[k] {
-			return fmt.Sprintf("%s is %d, its rows make %d", k, n, sums[k])
+			return fmt.Sprintf("%s is %d, but its rows add up to %d", k, n, sums[k])
 		}
 	}
 	return ""
@@ -112,21 +112,21 @@ func (c *call) row(i int, place string, known map[rowKey]imported, byID map[stri
 	same := seen && reflect.DeepEqual(was.row, row)
 	switch {
 	case status == "failed" && same:
-		return "it failed, the same row was taken before"
+		return "it failed, although the same row was accepted before"
 	case status == "failed":
 		return ""
 	case seen && status == "created":
 		return "it was created again"
 	case seen && id != was.id:
-		return "it made " + id + ", before it was " + was.id
+		return "it created " + id + ", but before that it was " + was.id
 	case same && reflect.DeepEqual(byID[id], row) && status != "unchanged":
 		return "the same row again is " + status
 	case seen && status == "unchanged" && changed(byID[id], row):
-		return "it differs from the row before, but is unchanged"
+		return "it differs from the previous row, but is called unchanged"
 	case !seen && status == "created" && strings.HasSuffix(c.Route, "/customers/import"):
 		bare := known[rowKey{place: place, route: c.Route, source: key.source, phone: text(row, "phone")}].id
 		if now := byID[bare]; key.ref != "" && bare != "" && text(now, "externalRef") == "" && now["phone"] == row["phone"] {
-			return "it was created, though " + bare + " has its phone and no reference"
+			return "it was created, although " + bare + " has its phone and no reference"
 		}
 	}
 	known[key], byID[id] = imported{id, row}, row

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// TestInstantReadsEveryForm: every way in which a request may write a time is the
-// same instant to the judge.
+// TestInstantReadsEveryForm: the judge understands every way in which a request may write the same time.
 func TestInstantReadsEveryForm(t *testing.T) {
 	t.Parallel()
 	want := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()

@@ -54,7 +54,7 @@ func (j *journal) hello(e *history.Event) {
 	}
 	low, _, ok := j.line.age(e.At)
 	if ok && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && e.OutageAgeMs < low-ageServerSlackMs {
-		j.b.at("OFF-4").bad(e, "%s says outage age %s in its hello, its line has been down for %s", j.of.id, history.Age(e.OutageAgeMs), history.Age(e.At-j.line.downAt)) // [OFF-4]
+		j.b.at("OFF-4").bad(e, "%s says outage age %s in its hello, but its line has been down for %s", j.of.id, history.Age(e.OutageAgeMs), history.Age(e.At-j.line.downAt)) // [OFF-4]
 	}
 }
 
@@ -69,7 +69,7 @@ func (j *journal) entry(e *history.Event) {
 		}
 	}
 	if a := j.acked; a != nil && e.Revision < a.Revision && j.v.before(a, e) {
-		t.bad(e, "%s says revision %d in its journal, it had acknowledged %d", x.id, e.Revision, a.Revision) // [CMD-1]
+		t.bad(e, "%s says revision %d in its journal, but had acknowledged %d", x.id, e.Revision, a.Revision) // [CMD-1]
 	}
 	if e.Cause != "hold_end" { // people at a reader and resting behaviours have their ages judged with what they did
 		return
@@ -77,7 +77,7 @@ func (j *journal) entry(e *history.Event) {
 	due := *e
 	due.At -= min(max(e.LateMs, 0), pulseLateMs) // a line that is noted late says the age at which it was due
 	if since, wrong := j.line.wrong(&due); wrong {
-		t.bad(e, "%s says outage age %s in its journal, its line has been down for %s", x.id, history.Age(e.OutageAgeMs), history.Age(since)) // [CMD-7]
+		t.bad(e, "%s says outage age %s in its journal, but its line has been down for %s", x.id, history.Age(e.OutageAgeMs), history.Age(since)) // [CMD-7]
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestJournals: lines of ground truth that contradict the board's numbering, its reboots, its content or its outage.
+// TestJournals: ground-truth lines that contradict the board's numbering, reboots, content or outage are found.
 func TestJournals(t *testing.T) {
 	t.Parallel()
 	line := func(at, seq int64, boot int, rev int64, cause string) history.Event {
@@ -23,7 +23,7 @@ func TestJournals(t *testing.T) {
 	cut := history.Event{Kind: history.Line, At: t0 + 2000, Op: "down", Text: "offline"}
 	for name, c := range map[string]struct {
 		events []history.Event
-		want   []string // clauses with a breach
+		want   []string // clauses that must fail
 	}{
 		"in order":                          {[]history.Event{line(0, 3, 1, 7, "onsite"), line(1, 4, 1, 7, "onsite")}, nil},
 		"a line is missing":                 {[]history.Event{line(0, 3, 1, 7, "onsite"), line(1, 5, 1, 7, "onsite")}, []string{"ENT-1"}},

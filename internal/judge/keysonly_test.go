@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestAnswersAloneProveNoSingleOpening: with clients' events only, equal answers under a key
-// are no evidence of what the door did, other ones are a breach.
+// TestAnswersAloneProveNoSingleOpening: if only clients' events are known, equal answers under a key don't prove that
+// the door opened once, but different answers are a breach.
 func TestAnswersAloneProveNoSingleOpening(t *testing.T) {
 	t.Parallel()
 	told := func(second string) []history.Event {
@@ -36,8 +36,8 @@ func TestAnswersAloneProveNoSingleOpening(t *testing.T) {
 	}
 }
 
-// TestRefusedBeforeTakesNoKey: what was refused before there was a command is no
-// evidence of a single opening.
+// TestRefusedBeforeTakesNoKey: a request that was refused before a command existed proves nothing about a single
+// opening.
 func TestRefusedBeforeTakesNoKey(t *testing.T) {
 	t.Parallel()
 	events := []history.Event{

@@ -29,7 +29,7 @@ func TestLedgerMerges(t *testing.T) {
 		{Clause: "NEW-1", Name: "of tomorrow", Status: Pass},
 	}, Basis{Silent: true})
 	if len(rows) != len(clauses)+1 || rows[0].Clause != "AUTH-1" || rows[len(rows)-1].Clause != "NEW-1" {
-		t.Fatalf("%d rows", len(rows))
+		t.Fatalf("got %d rows, want %d, from AUTH-1 to NEW-1", len(rows), len(clauses)+1)
 	}
 	want := []string{
 		"SYNC-1 registrations reach every connected board within 300 s · PASS · max 1.9 s of 50,000",
@@ -49,17 +49,17 @@ func TestLedgerMerges(t *testing.T) {
 	}
 	for _, w := range want {
 		if !slices.Contains(got, w) {
-			t.Errorf("no line %q in\n%s", w, strings.Join(got, "\n"))
+			t.Errorf("the ledger lacks the line %q:\n%s", w, strings.Join(got, "\n"))
 		}
 	}
 	var b strings.Builder
 	if err := WriteLedger(&b, rows); err != nil || strings.Count(b.String(), "\n") != len(rows) {
-		t.Errorf("table: %v\n%s", err, b.String())
+		t.Errorf("table: %v, want one line per row\n%s", err, b.String())
 	}
 }
 
-// A PASS needs evidence: a clause with a checker passes by what the checker saw,
-// not by assertions; a required one must be proven whole.
+// A PASS needs evidence: a clause with a checker passes by what the checker saw, not by assertions. A required clause
+// must be proven completely.
 func TestLedgerWantsEvidence(t *testing.T) {
 	t.Parallel()
 	asserted := func(clause string) []Assertion { return []Assertion{{Clause: clause, Name: "step", Status: Pass}} }
@@ -101,12 +101,12 @@ func TestEveryCheckerHasAPromise(t *testing.T) {
 	ids := Clauses()
 	for _, c := range checkers() {
 		if !slices.Contains(ids, c.Clause) || c.Judge(NewView(nil)).Clause != c.Clause {
-			t.Errorf("checker %s", c.Clause)
+			t.Errorf("checker %s is unknown, or judges a different clause", c.Clause)
 		}
 	}
 	for _, id := range ids {
 		if Promise(id) == "" || Promise("NEW-1") != "" {
-			t.Errorf("promise of %s", id)
+			t.Errorf("%s has no promise, or an unknown clause has one", id)
 		}
 	}
 }
@@ -133,8 +133,7 @@ func TestKeyHashIsBoundToThePlace(t *testing.T) {
 	}
 }
 
-// TestPlainNumbers: one thing isn't called by its plural, and nothing is said of
-// what isn't there.
+// TestPlainNumbers: one item is written in the singular, and nothing is written about items that don't occur.
 func TestPlainNumbers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

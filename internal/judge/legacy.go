@@ -54,7 +54,7 @@ func (c *call) legacy() string {
 	case c.Status >= 400 && c.Code != "method_not_allowed" && c.Code != "not_found" && (c.out("reason") == "" || c.out("detail") == ""):
 		return "without reason and detail"
 	case device && command && (c.Status != end.status || c.out("reason") != end.reason):
-		return fmt.Sprintf("reason %q, on the new path it is %d %s", c.out("reason"), end.status, end.reason)
+		return fmt.Sprintf("reason %q, but on the new path it is %d %s", c.out("reason"), end.status, end.reason)
 	case c.ok() && command && c.out("outcome") != "reported":
 		return fmt.Sprintf("outcome %q", c.out("outcome"))
 	}
@@ -92,7 +92,7 @@ func cmd8(v *View) Verdict {
 			if c.Status == 504 && len(v.starts) > 1 { // its server died
 				continue
 			}
-			t.bad(c.Event, "%s %s in the test place answered %d %s", c.Method, c.Route, c.Status, c.Code)
+			t.bad(c.Event, "%s %s in the test place was answered %d %s", c.Method, c.Route, c.Status, c.Code)
 		}
 	}
 	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", amount.Number(t.checked))).

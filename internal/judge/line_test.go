@@ -6,7 +6,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// On a busy machine a board may learn of a cut two seconds late; near 36 h half a second is too much.
+// On a busy machine a board may learn of a cut two seconds late. Close to 36 h, even half a second is too much.
 func TestOutageAgeOfABusyMachine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -24,7 +24,8 @@ func TestOutageAgeOfABusyMachine(t *testing.T) {
 	}
 }
 
-// Until its keep-alive runs out, a board that nobody told may take its dead line for a live one, and no longer.
+// Until its keep-alive expires, a board that nobody notified may believe that its dead line is alive, but no longer
+// than that.
 func TestOutageAgeOfASilentLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

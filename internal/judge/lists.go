@@ -124,7 +124,7 @@ func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 	for _, row := range r.rows {
 		id, command := field(row, "recordId"), field(row, "commandId")
 		if other := of[command]; command != "" && other != "" && other != id {
-			t.bad(r.first.Event, "the list of records of %s shows two of %s", r.place, command) // [ENT-4]
+			t.bad(r.first.Event, "the list of records of %s shows two records of %s", r.place, command) // [ENT-4]
 		}
 		of[command] = id
 		e := due[id]
@@ -134,7 +134,7 @@ func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 		delete(due, id)
 		seen++
 		if e.Result != "" && field(row, "result") != string(e.Result) || command != e.CommandID {
-			t.bad(r.first.Event, "record %s of %s is listed as %s of %s, and was made as %s", id, e.CommandID, field(row, "result"), command, e.Result) // [ENT-4]
+			t.bad(r.first.Event, "record %s of %s is listed as %s of %s, but was made as %s", id, e.CommandID, field(row, "result"), command, e.Result) // [ENT-4]
 		}
 		if c := v.commands[command]; c != nil {
 			v.settledRow(t, r, row, e, c)
@@ -143,7 +143,7 @@ func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 	}
 	t.checked += seen + len(due)
 	for _, id := range sortedIDs(due) {
-		t.bad(due[id], "record %s was made, and a list read later doesn't show it", id) // [ENT-4]
+		t.bad(due[id], "record %s was made, but a list read later doesn't show it", id) // [ENT-4]
 	}
 }
 
@@ -153,9 +153,9 @@ func (v *View) settledRow(t *tally, r *reading, row map[string]any, e *history.E
 	want, sure := v.settles(c)
 	switch {
 	case as != "" && e.Result != vocab.NoResponse:
-		t.bad(r.first.Event, "the record of %s is %s, and settled as %s", c.id, e.Result, as) // [ENT-4]
+		t.bad(r.first.Event, "the record of %s is %s, and yet settled as %s", c.id, e.Result, as) // [ENT-4]
 	case as != "" && sure && as != want:
-		t.bad(r.first.Event, "the record of %s is settled as %s, its board's report says %q", c.id, as, want) // [ENT-4] [CMD-4]
+		t.bad(r.first.Event, "the record of %s is settled as %s, but its board's report says %q", c.id, as, want) // [ENT-4] [CMD-4]
 	case as == "" && e.Result == vocab.NoResponse && v.mustSettle(c, r.first.started()):
 		t.bad(r.first.Event, "the record of %s isn't settled, although its board has reported", c.id) // [ENT-4] [CMD-4]
 	}
@@ -210,14 +210,14 @@ func (v *View) replaysRow(t *tally, r *reading, row map[string]any, c *command) 
 		}
 	}
 	if int(n) < least {
-		t.bad(r.first.Event, "the record of %s counts %d replays, %d were answered", c.id, int(n), least) // [ENT-4]
+		t.bad(r.first.Event, "the record of %s counts %d replays, but %d were answered", c.id, int(n), least) // [ENT-4]
 	}
 	k := v.keys[c.key]
 	if k == nil || len(k.attempts) == 0 || v.begun != nil || c.byGuest() {
 		return
 	}
 	if most := len(k.attempts) - 1; int(n) > most {
-		t.bad(r.first.Event, "the record of %s counts %d replays, its key was sent %d times", c.id, int(n), most+1) // [ENT-4]
+		t.bad(r.first.Event, "the record of %s counts %d replays, although its key was sent only %d times", c.id, int(n), most+1) // [ENT-4]
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// listed is a small history of one place, and what its lists show a minute later.
+// listed is a small history of one place, with what its lists show a minute later.
 type listed struct {
 	events          []history.Event
 	records, active []map[string]any
@@ -62,26 +62,26 @@ func newListed() *listed {
 	return l
 }
 
-// TestListsAreHeldAgainstWhatWasTold: a list of records or events that lacks, invents or changes anything is found.
+// TestListsAreHeldAgainstWhatWasTold: a list of records or events is caught if it omits, invents or changes anything.
 func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		edit func(l *listed)
-		why  string // "" = nothing is wrong
+		why  string // "" = nothing wrong
 	}{
 		{"as told", func(*listed) {}, ""},
-		{"a record is missing", func(l *listed) { l.records = l.records[:2] }, "rec_1 was made, and a list read later doesn't show it"},
+		{"a record is missing", func(l *listed) { l.records = l.records[:2] }, "rec_1 was made, but a list read later doesn't show it"},
 		{"another result", func(l *listed) { l.records[2]["result"] = "held" }, "is listed as held"},
 		{"another command", func(l *listed) { l.records[2]["commandId"] = "cmd_9" }, "is listed as opened of cmd_9"},
 		{"two records of a command", func(l *listed) {
 			l.records = append(l.records, map[string]any{"recordId": "rec_4", "commandId": "cmd_1", "result": "opened", "replays": 1.0})
-		}, "shows two of cmd_1"},
+		}, "shows two records of cmd_1"},
 		{"settled otherwise", func(l *listed) { l.records[1]["settledAs"] = "refused" }, "settled as refused"},
 		{"not settled", func(l *listed) { delete(l.records[1], "settledAs") }, "isn't settled"},
-		{"settled without a 504", func(l *listed) { l.records[2]["settledAs"] = "opened" }, "is opened, and settled as opened"},
-		{"a replay isn't counted", func(l *listed) { delete(l.records[2], "replays") }, "counts 0 replays, 1 were answered"},
-		{"a replay too many", func(l *listed) { l.records[2]["replays"] = 2.0 }, "counts 2 replays, its key was sent 2 times"},
+		{"settled without a 504", func(l *listed) { l.records[2]["settledAs"] = "opened" }, "is opened, and yet settled as opened"},
+		{"a replay isn't counted", func(l *listed) { delete(l.records[2], "replays") }, "counts 0 replays, but 1 were answered"},
+		{"a replay too many", func(l *listed) { l.records[2]["replays"] = 2.0 }, "counts 2 replays, although its key was sent only 2 times"},
 		{"no event", func(l *listed) { l.active = append(l.active[:3], l.active[4]) }, "rec_1 (opened) has 0 events entry.opened"},
 		{"an event twice", func(l *listed) { l.active = append(l.active, l.active[3]) }, "rec_1 (opened) has 2 events entry.opened"},
 		{"no use", func(l *listed) { l.active = l.active[:4] }, "rec_1 (opened) has 0 events entry.permit.used"},
@@ -108,7 +108,7 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 	}
 }
 
-// TestListsInPages: pages are put together; a list whose end nobody read shows nothing.
+// TestListsInPages: pages are joined into one list; a list that nobody read to the end proves nothing.
 func TestListsInPages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -130,12 +130,12 @@ func TestListsInPages(t *testing.T) {
 	}
 }
 
-// TestWhatADeadServerOwes: once boards are back after a start, every command of the previous run has its record.
+// TestWhatADeadServerOwes: once boards are back after a restart, every command of the previous run has its record.
 func TestWhatADeadServerOwes(t *testing.T) {
 	t.Parallel()
 	l := &listed{}
 	l.at(1, history.Event{Kind: history.Started})
-	l.command(2, "cmd_0", "k0", "rec_0", vocab.Opened, vocab.Reported, 1) // records are told
+	l.command(2, "cmd_0", "k0", "rec_0", vocab.Opened, vocab.Reported, 1) // reported in records
 	l.at(10, history.Event{Kind: history.Intent, CommandID: "cmd_1", Key: "k1", DoorID: "dor_a", Op: "open"})
 	l.at(12, history.Event{Kind: history.Started})
 	if v := ent4(NewView(l.events)); v.FirstBad != nil {
@@ -147,7 +147,7 @@ func TestWhatADeadServerOwes(t *testing.T) {
 	}
 }
 
-// TestOfflineMovesNothing: a command that ended offline moved a door, though nobody saw it sent.
+// TestOfflineMovesNothing: a command that ended offline but moved a door is a breach, even though nobody saw it sent.
 func TestOfflineMovesNothing(t *testing.T) {
 	t.Parallel()
 	l := &listed{}
@@ -160,8 +160,8 @@ func TestOfflineMovesNothing(t *testing.T) {
 	}
 }
 
-// TestKeysAreHeldToTheLastDay: under a key that is still kept, a second command is a breach, and so is a 503 that isn't
-// the storage's or a dying server's.
+// TestKeysAreHeldToTheLastDay: while a key is still kept, a second command under it is a breach, and so is a 503 that
+// comes neither from the storage nor from a dying server.
 func TestKeysAreHeldToTheLastDay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -186,7 +186,7 @@ func TestKeysAreHeldToTheLastDay(t *testing.T) {
 	}
 }
 
-// TestDeathsThatDidNotHappen: the proof of CMD-6 lacks each kind of death that no command was in flight for.
+// TestDeathsThatDidNotHappen: CMD-6 lacks proof for each kind of death that hit no command in flight.
 func TestDeathsThatDidNotHappen(t *testing.T) {
 	t.Parallel()
 	v := cmd6(NewView(newListed().events))

@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// Every clause has planted bugs, and all of them are caught: a PASS says how
-// much its checkers and scenarios are known to notice.
+// Every clause has planted bugs, and all of them are caught. A PASS thus says how much its checkers and scenarios are
+// known to notice.
 func TestEveryClauseHasPlantedBugs(t *testing.T) {
 	t.Parallel()
 	for _, c := range Clauses() {
@@ -24,7 +24,7 @@ func TestEveryClauseHasPlantedBugs(t *testing.T) {
 		}
 		for _, c := range e.Clauses {
 			if Promise(c) == "" {
-				t.Errorf("%s breaks %q, which isn't a clause", e.Name, c)
+				t.Errorf("%s breaks %q, want a clause", e.Name, c)
 			}
 		}
 	}
@@ -33,7 +33,7 @@ func TestEveryClauseHasPlantedBugs(t *testing.T) {
 	}
 }
 
-// A PASS says how many of the clause's planted bugs are caught; no other status does.
+// A PASS says how many of the clause's planted bugs were caught; no other status does.
 func TestLedgerNamesPlantedBugs(t *testing.T) {
 	t.Parallel()
 	rows := Ledger(nil, []Assertion{{Clause: "CMD-7", Name: "a", Status: Pass}, {Clause: "CMD-8", Name: "b", Status: Fail}}, Basis{})
@@ -41,7 +41,7 @@ func TestLedgerNamesPlantedBugs(t *testing.T) {
 	must.OK(t, WriteLedger(&text, rows))
 	for _, r := range rows {
 		if want := r.Status == Pass; (r.Planted != "") != want {
-			t.Errorf("%s %s: planted %q", r.Clause, r.Status, r.Planted)
+			t.Errorf("%s %s: planted bugs %q, want them exactly with a PASS", r.Clause, r.Status, r.Planted)
 		}
 		if r.Planted != "" && !strings.Contains(text.String(), r.Planted) {
 			t.Errorf("the ledger doesn't say %q:\n%s", r.Planted, text.String())

@@ -80,7 +80,7 @@ func (v *View) outagePolicies() *tally {
 		t.checked++
 		stored, _ := put.policy(put.Out)
 		if told.GraceSec != stored.GraceSec || !maps.Equal(told.Channels, stored.Channels) {
-			t.bad(c.Event, "GET netloss of %s answered another policy than the PUT before it", c.Path) // [OFF-3]
+			t.bad(c.Event, "GET netloss of %s returned a different policy from the previous PUT", c.Path) // [OFF-3]
 		}
 	}
 	return t
@@ -93,7 +93,7 @@ func (p outagePolicy) within(told outagePolicy) string {
 	}
 	for channel, behaviour := range p.Channels {
 		if told.Channels[channel] != behaviour {
-			return fmt.Sprintf("%q for channel %d, asked for %q", told.Channels[channel], channel, behaviour)
+			return fmt.Sprintf("%q for channel %d, although %q was asked for", told.Channels[channel], channel, behaviour)
 		}
 	}
 	return ""

@@ -7,15 +7,14 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestPolicyAsAnswered: a board rests by the policy that its PUT answered, and GET
-// answers that one.
+// TestPolicyAsAnswered: a board rests by the policy in the PUT's answer, and GET returns that policy.
 func TestPolicyAsAnswered(t *testing.T) {
 	t.Parallel()
 	asked := fields{"graceSec": 60, "channels": fields{"1": "hold"}}
 	other := fields{"graceSec": 600, "channels": fields{"1": "hold"}}
 	for name, c := range map[string]struct {
-		stored   string // by the board
-		put, get fields // answered
+		stored   string // on the board
+		put, get fields // in the API's answers
 		action   string
 		want     Status
 	}{

@@ -7,13 +7,13 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestNotAfterOfTheTarget: how late a command may act, and how early nobody may
-// give up, is what the server's configuration says, else 5 s.
+// TestNotAfterOfTheTarget: the server's configuration says how late a command may act and when giving up is allowed;
+// the default is 5 s.
 func TestNotAfterOfTheTarget(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		plant      func(h *builder)
-		configured int64 // ms, 0 = not told
+		configured int64 // ms; 0 = unknown
 		want       Status
 	}{
 		"acts 6 s after its acceptance":               {late, 0, Fail},

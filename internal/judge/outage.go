@@ -26,5 +26,5 @@ func off2(v *View) Verdict {
 		amount.Number(n.stopped), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
 		about(n.stopped).
 		triedIf(v.told, n.stopped, "nobody tried a door after 36 h of an outage").
-		triedIf(v.told, n.within+n.missed, "nobody tried a door during the first 36 h of an outage, and nobody who tried one after them would have been let in")
+		triedIf(v.told, n.within+n.missed, "nobody tried a door during the first 36 h of an outage, and nobody who tried one afterwards would have been let in")
 }

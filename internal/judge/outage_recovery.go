@@ -65,7 +65,7 @@ func (v *View) converged(t *tally, b *board) bool {
 	steps, wrong := b.steps(p)
 	if wrong != nil {
 		t.checked++
-		t.bad(wrong, "%s ends at revision %d with digest %s, the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision]) // [OFF-4]
+		t.bad(wrong, "%s ends at revision %d with digest %s, but the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision]) // [OFF-4]
 		return false
 	}
 	if len(steps) > 0 && steps[len(steps)-1].rev >= final.Revision {
@@ -74,7 +74,7 @@ func (v *View) converged(t *tally, b *board) bool {
 	}
 	if connected := v.end - max(last.from, final.At); connected > FreshMs {
 		t.checked++
-		t.bad(last.online, "%s never got to revision %d, connected for %s", b.id, final.Revision, secs(connected)) // [OFF-4]
+		t.bad(last.online, "%s never got to revision %d, although it was connected for %s", b.id, final.Revision, secs(connected)) // [OFF-4]
 	}
 	return false
 }

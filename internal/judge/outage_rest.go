@@ -224,7 +224,7 @@ func (r *rester) rests(e *history.Event, c *restingChannel) {
 	r.age(e)
 	if since, wrong := r.line.wrong(e); wrong {
 		r.t.checked++
-		r.t.bad(e, "%s channel %d says outage age %s, its line has been down for %s", r.b.id, e.Channel, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-3]
+		r.t.bad(e, "%s channel %d says outage age %s, but its line has been down for %s", r.b.id, e.Channel, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-3]
 	}
 	c.rest = ""
 	switch e.Action {
@@ -248,7 +248,7 @@ func (r *rester) contact(e *history.Event) {
 		case r.open(e, n):
 			continue
 		case c.rest == "hold":
-			r.t.bad(e, "%s channel %d is still held after the outage, it has to be locked", r.b.id, n) // [OFF-3]
+			r.t.bad(e, "%s channel %d is still held after the outage, but should be locked", r.b.id, n) // [OFF-3]
 		case c.rest == "off" && c.held:
 			r.t.bad(e, "%s channel %d isn't driven again after the outage, although a hold is active", r.b.id, n) // [OFF-3]
 		}
@@ -285,7 +285,7 @@ func (o outage) judge(t *tally, b *board, late *int64) bool {
 				continue
 			}
 			t.checked++
-			t.bad(o.last, "%s channel %d shows nothing at outage age %s, %s is due from %s",
+			t.bad(o.last, "%s channel %d shows nothing at outage age %s, but %s is due from %s",
 				b.id, channel, history.Age(o.age), o.policy.behaviour(channel), history.Age(due))
 		}
 	}
@@ -299,7 +299,7 @@ func (o outage) channel(t *tally, b *board, channel int, rests []*history.Event,
 	for _, e := range rests {
 		t.checked++
 		if e.Action != resting[want] {
-			t.bad(e, "%s channel %d did %s in the outage, stored is %s", b.id, channel, e.Action, want)
+			t.bad(e, "%s channel %d did %s in the outage, but %s is stored", b.id, channel, e.Action, want)
 			continue
 		}
 		if slices.Contains(boots, e.Boot) {
@@ -322,9 +322,9 @@ func (o outage) timely(t *tally, b *board, e *history.Event, first bool, due int
 	}
 	switch {
 	case ms < -restEarlyMs:
-		t.bad(e, "%s channel %d shows %s at outage age %s, due at %s", b.id, e.Channel, e.Action, history.Age(e.OutageAgeMs), history.Age(due))
+		t.bad(e, "%s channel %d shows %s at outage age %s, but it is due at %s", b.id, e.Channel, e.Action, history.Age(e.OutageAgeMs), history.Age(due))
 	case first && ms > bound:
-		t.bad(e, "%s channel %d shows %s only at outage age %s, due at %s", b.id, e.Channel, e.Action, history.Age(e.OutageAgeMs), history.Age(due))
+		t.bad(e, "%s channel %d shows %s only at outage age %s, but it was due at %s", b.id, e.Channel, e.Action, history.Age(e.OutageAgeMs), history.Age(due))
 	case first:
 		*late = max(*late, ms)
 	}

@@ -6,8 +6,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestPolicyChangedLater: a policy that is stored after an outage does not
-// change what the outage is judged by.
+// TestPolicyChangedLater: a policy stored after an outage doesn't change how that outage is judged.
 func TestPolicyChangedLater(t *testing.T) {
 	t.Parallel()
 	const board, place = "brd_1", "plc_1"
@@ -21,7 +20,7 @@ func TestPolicyChangedLater(t *testing.T) {
 	emit(history.Event{Kind: history.Online, PlaceID: place, Epoch: 1})
 	emit(history.Event{Kind: history.Netloss, Text: `{"graceSec":600,"channels":{"1":"open"}}`})
 	emit(history.Event{Kind: history.Offline, Epoch: 1})
-	at += 600_000 // the line's end is the outage's beginning
+	at += 600_000 // the outage begins when the line goes down
 	emit(history.Event{Kind: history.Actuation, PlaceID: place, DoorID: "dor_1", Channel: 1, Boot: 1, Action: "pulse", Cause: "outage", OutageAgeMs: 600_000})
 	emit(history.Event{Kind: history.Online, PlaceID: place, Epoch: 2, OutageAgeMs: 600_000})
 	emit(history.Event{Kind: history.Netloss, Text: `{"graceSec":5,"channels":{"1":"close"}}`})
@@ -30,8 +29,8 @@ func TestPolicyChangedLater(t *testing.T) {
 	}
 }
 
-// TestPolicyGoesWithTheFlash: a board that lost its flash shows what a board does
-// that was never configured, at once since its clock is lost too.
+// TestPolicyGoesWithTheFlash: a board that lost its flash behaves like one that was never configured, and
+// immediately, because it has lost its clock too.
 func TestPolicyGoesWithTheFlash(t *testing.T) {
 	t.Parallel()
 	const board, place = "brd_1", "plc_1"
@@ -55,8 +54,8 @@ func TestPolicyGoesWithTheFlash(t *testing.T) {
 	}
 }
 
-// TestWipedInAnOutage: what a board showed before it lost its flash in an outage is
-// held against the policy that it had then.
+// TestWipedInAnOutage: if a board loses its flash during an outage, what it did before that is judged by the policy
+// it had then.
 func TestWipedInAnOutage(t *testing.T) {
 	t.Parallel()
 	const board, place = "brd_1", "plc_1"

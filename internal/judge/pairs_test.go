@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestPair: a presentation belongs to the line of the journal that it names, however late it was told, and to no other;
-// one that names none belongs to the line just before it.
+// TestPair: a presentation belongs to the journal line that it names, however late it was reported, and to no other.
+// One that names none belongs to the line just before it.
 func TestPair(t *testing.T) {
 	t.Parallel()
 	moved := func(seq, at int64) *history.Event {

@@ -25,8 +25,8 @@ func (h *builder) schedule() []any {
 	return days
 }
 
-// partner is what else a partner calls: the schedule on a Sunday, an import twice,
-// legacy paths, the test place.
+// partner adds the other calls that partners make: the schedule on a Sunday, an import twice, legacy paths, the test
+// place.
 func (h *builder) partner() {
 	loc, _ := time.LoadLocation("Asia/Seoul")
 	for time.UnixMilli(h.at).In(loc).Weekday() != time.Sunday {
@@ -40,7 +40,7 @@ func (h *builder) partner() {
 	h.did("plc_a", "POST", importRoute, 200, history.CallText{In: fields{"source": "old"}, Rows: rows,
 		Out:   fields{"received": 2, "created": 0, "updated": 0, "unchanged": 1, "failed": 1},
 		Wrote: []any{fields{"index": 0, "id": "cus_1", "status": "unchanged"}, fields{"index": 1, "status": "failed"}}}, nil)
-	for _, r := range []struct { // a reference takes over the customer that has none, whom the number still names
+	for _, r := range []struct { // a reference takes over the customer without one that the number identifies
 		row    fields
 		status string
 	}{{fields{"phone": "zoe"}, "created"}, {fields{"externalRef": "c-9", "phone": "zoe", "name": "Zoe"}, "updated"}, {fields{"phone": "zoe", "name": "Zoe"}, "unchanged"}} {
@@ -84,15 +84,15 @@ func TestPlantedPartnerBugs(t *testing.T) {
 		}), []string{"IMP-1"}, history.Call, "the same row again is updated"},
 		{"another row is unchanged", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
 			c.Rows[0].(map[string]any)["phone"] = "eve"
-		}), []string{"IMP-1"}, history.Call, "but is unchanged"},
+		}), []string{"IMP-1"}, history.Call, "but is called unchanged"},
 		{"one bad row fails all", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
 			result(c, 0)["status"], c.Out["unchanged"], c.Out["failed"] = "failed", 0, 2
-		}), []string{"IMP-1"}, history.Call, "the same row was taken before"},
+		}), []string{"IMP-1"}, history.Call, "the same row was accepted before"},
 		{"a twin instead of a takeover", answered("POST", importRoute, 3, func(_ *history.Event, c *history.CallText) {
 			result(c, 0)["status"], result(c, 0)["id"], c.Out["created"], c.Out["updated"] = "created", "cus_10", 1, 0
 		}), []string{"IMP-1"}, history.Call, "cus_9 has its phone and no reference"},
 		{"counts of nothing", answered("POST", importRoute, 0, func(_ *history.Event, c *history.CallText) { c.Out["failed"] = 0 }),
-			[]string{"IMP-1"}, history.Call, "failed is 0, its rows make 1"},
+			[]string{"IMP-1"}, history.Call, "failed is 0, but its rows add up to 1"},
 		{"no reason", answered("POST", legacyDoors+"/{id}/open", 0, func(_ *history.Event, c *history.CallText) { delete(c.Out, "reason") }),
 			[]string{"LEG-1"}, history.Call, "without reason and detail"},
 		{"offline is a 503", answered("POST", legacyDoors+"/{id}/open", 0, func(e *history.Event, _ *history.CallText) { e.Code = "device_offline" }),
@@ -100,6 +100,6 @@ func TestPlantedPartnerBugs(t *testing.T) {
 		{"a state of its own", answered("GET", legacyDoors, 0, func(_ *history.Event, c *history.CallText) { c.Items[0].(map[string]any)["doorState"] = "closed" }),
 			[]string{"LEG-1"}, history.Call, `doorState "closed"`},
 		{"the test place is away", answered("POST", "/device/v1/devices/{id}/commands", 0, func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 409, "device_offline" }),
-			[]string{"CMD-8"}, history.Call, "in the test place answered 409"},
+			[]string{"CMD-8"}, history.Call, "in the test place was answered 409"},
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// divided judges a history as a run does that is too long for memory: groups of at most so many events.
+// divided judges a history like a run that is too long for memory, in groups of at most so many events.
 func divided(t *testing.T, events []history.Event, most int64) []Verdict {
 	t.Helper()
 	d := must.Get(history.NewDivision(t.TempDir()))(t)
@@ -19,7 +19,7 @@ func divided(t *testing.T, events []history.Event, most int64) []Verdict {
 	d.Next()
 	for _, e := range events {
 		if e.Kind == history.Call && e.PlaceID == "" {
-			e.PlaceID = "plc_a" // a load's calls name their key's
+			e.PlaceID = "plc_a" // a load's calls name their key's place
 		}
 		p.See(&e)
 		must.OK(t, d.Add(e))
@@ -28,8 +28,8 @@ func divided(t *testing.T, events []history.Event, most int64) []Verdict {
 	return p.Verdicts()
 }
 
-// TestPartsJudgeAsTheWhole: judged a place at a time, a history has the verdicts of the whole,
-// with the same numbers.
+// TestPartsJudgeAsTheWhole: judged one place at a time, a history gets the same verdicts and numbers as when it is
+// judged at once.
 func TestPartsJudgeAsTheWhole(t *testing.T) {
 	t.Parallel()
 	calls := newBuilder()
@@ -45,7 +45,7 @@ func TestPartsJudgeAsTheWhole(t *testing.T) {
 	}
 }
 
-// TestPartsFindPlantedBugs: what the whole history shows to be broken, its places show, too.
+// TestPartsFindPlantedBugs: bugs that are found in the whole history are also found place by place.
 func TestPartsFindPlantedBugs(t *testing.T) {
 	t.Parallel()
 	for _, p := range slices.Concat(commandPlants(), relayPlants(), keyPlants(), recordPlants(), syncPlants(), recoveryPlants(), outagePlants(),

@@ -52,7 +52,7 @@ func perm2(v *View) Verdict {
 			again++
 		}
 		if id == "" || ever && known.id != id && c.At <= known.ends+permitKeptMs { // [PERM-2]
-			t.bad(c.Event, "reference %s made permit %s, before it was %s", key[1], id, known.id)
+			t.bad(c.Event, "reference %s made permit %s, but before that it was %s", key[1], id, known.id)
 		}
 		ends, _ := instant(c.In["endsAt"])
 		of[key] = permit{id, ends, c}
@@ -98,16 +98,16 @@ func (c *call) wronglyRefused(period int64, doors map[string]*board, place strin
 	const hour = 3600 * 1000
 	if c.Code == "invalid_period" {
 		if period > 0 {
-			return ", and it ends after it begins"
+			return ", but it ends after it begins"
 		}
 		return ""
 	}
 	if period <= hour { // no maximum is shorter
-		return ", and no maximum is that short"
+		return ", but no maximum is that short"
 	}
 	most, known := c.number("maxHours")
 	if known && (int64(most)*hour >= period || most*hour > maxPermitMs) {
-		return fmt.Sprintf(", and its maximum is said to be %d h", most)
+		return fmt.Sprintf(", with a maximum of %d h", most)
 	}
 	if asked, known := c.Out["requestedHours"].(float64); known && math.Abs(asked*hour-float64(period)) >= hour {
 		return fmt.Sprintf(" with requestedHours %g", asked)
@@ -146,7 +146,7 @@ func perm7(v *View) Verdict {
 			t.checked++
 			first, last := stateAt(c.SentAt-clockMs, from, to), stateAt(c.At+clockMs, from, to)
 			if rank := stateRank[state]; rank < stateRank[first] || rank > stateRank[last] { // [PERM-7]
-				t.bad(c.Event, "permit %v is shown as %q, its time says %s", p["permitId"], state, first)
+				t.bad(c.Event, "permit %v is shown as %q, but by its period it is %s", p["permitId"], state, first)
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func perm6(v *View) Verdict {
 	rejected := v.doorRules()
 	t := v.second().of("PERM-6").plus(rejected)
 	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", amount.Number(t.checked))).
-		tried(rejected.checked+v.scoped(), "no registration kept or replaced its doors, nobody read them, and nobody tried another one")
+		tried(rejected.checked+v.scoped(), "no registration kept or replaced its doors, nobody read them, and nobody tried a different door")
 }
 
 // scoped is how often it showed which doors a permit has: it was registered again, or read, or

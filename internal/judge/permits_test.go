@@ -11,7 +11,7 @@ import (
 
 func rfc(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// token is a new token of a new key.
+// token issues a new token of a new key.
 func (h *builder) token() string {
 	h.exchange(h.at, "key-9", h.id("tok"))
 	return fmt.Sprintf("tok_%d", h.n)
@@ -24,7 +24,7 @@ func (h *builder) create(ref, id string, from, to int64) {
 	h.emit(history.Event{Kind: history.Call, At: h.at, PlaceID: "plc_a", Method: "POST", Route: createRoute, Status: 200, Text: string(text)})
 }
 
-// read shows a permit in a list.
+// read lists a permit and shows its state and period.
 func (h *builder) read(state string, from, to int64) {
 	h.call(h.at, createRoute, 200, history.CallText{Token: h.token(), Items: []any{
 		map[string]any{"permitId": "pmt_1", "state": state, "startsAt": rfc(from), "endsAt": rfc(to)}}})
@@ -33,20 +33,20 @@ func (h *builder) read(state string, from, to int64) {
 func permitPlants() []planted {
 	return []planted{
 		{"a second permit under a reference", func(t *testing.T, h *builder) { h.create("ref-1", "pmt_9", t0, t0+1000) },
-			[]string{"PERM-2"}, history.Call, "before it was pmt_1"},
+			[]string{"PERM-2"}, history.Call, "before that it was pmt_1"},
 		{"longer than 720 h", func(t *testing.T, h *builder) { h.create("ref-2", "pmt_2", t0, t0+maxPermitMs+1) },
 			[]string{"PERM-5"}, history.Call, "a permit of 720.000 h"},
 		{"pending for ever", func(t *testing.T, h *builder) { h.read("pending", h.at-10_000, h.at+10_000) },
-			[]string{"PERM-7"}, history.Call, "its time says active"},
+			[]string{"PERM-7"}, history.Call, "by its period it is active"},
 		{"active after its end", func(t *testing.T, h *builder) { h.read("active", h.at-20_000, h.at-10_000) },
-			[]string{"PERM-7"}, history.Call, "its time says expired"},
+			[]string{"PERM-7"}, history.Call, "by its period it is expired"},
 		{"a phone in an answer", func(t *testing.T, h *builder) {
 			h.call(h.at, createRoute, 200, history.CallText{Token: h.token(), Leaks: 1})
 		}, []string{"ENT-4"}, history.Call, "a phone number in full"},
 	}
 }
 
-// TestRefusedPeriods: a period is refused for what is true of it.
+// TestRefusedPeriods: a refusal must give a reason that is true of the period.
 func TestRefusedPeriods(t *testing.T) {
 	t.Parallel()
 	const hour = 3_600_000

@@ -44,7 +44,7 @@ func syncPlants() []planted {
 			h.edit(t, 0, applied("brd_t", 1), func(e *history.Event) { e.Digest = "" })
 			h.change("plc_t", "register", grant("pmt_t", "kim", false))
 			h.edit(t, 0, applied("brd_t", 2), func(e *history.Event) { e.Digest = "" })
-		}, []string{"SYNC-1"}, history.Applied, "other content"},
+		}, []string{"SYNC-1"}, history.Applied, "content that differs"},
 		{"hours that never arrive", func(t *testing.T, h *builder) {
 			h.windows("plc_t", `[]`)
 			h.drop(t, applied("brd_t", 2))
@@ -59,7 +59,7 @@ func syncPlants() []planted {
 			h.emit(history.Event{Kind: history.Label})
 		}, []string{"SYNC-1"}, history.Committed, "was not on brd_1"},
 		{"revocation-lost by digest", func(t *testing.T, h *builder) {
-			for i := range h.events { // from revision 4 on, which revokes, the board has other content
+			for i := range h.events { // from revision 4 on, which revokes, the board has different content
 				if e := &h.events[i]; e.Kind == history.Applied && e.BoardID == "brd_1" && e.Revision >= 4 {
 					e.Digest += "'"
 				}
@@ -68,7 +68,7 @@ func syncPlants() []planted {
 		{"other content, though mended at once", func(t *testing.T, h *builder) {
 			h.edit(t, 0, applied("brd_1", 3), func(e *history.Event) { e.Digest = "other" })
 			h.after(t, applied("brd_1", 3), func(e *history.Event) { e.Digest = "d3"; e.At += 500 })
-		}, []string{"SYNC-1"}, history.Applied, "acknowledged revision 3 with other content"},
+		}, []string{"SYNC-1"}, history.Applied, "acknowledged revision 3 with content that differs"},
 		{"revocation-lost, just now", func(t *testing.T, h *builder) {
 			h.change("plc_a", "revoke", grant("pmt_3", "cho", true))
 			last := len(h.events) - 1
@@ -133,7 +133,7 @@ func rests(e history.Event) bool {
 	return e.Kind == history.Actuation && e.Cause == "outage" && e.Action == "hold"
 }
 
-// recordNo is the arrival of a record of brd_2.
+// recordNo matches the arrival of record seq of brd_2.
 func recordNo(seq int64) func(history.Event) bool {
 	return func(e history.Event) bool {
 		return e.Kind == history.RecordIn && e.BoardID == "brd_2" && e.RecordSeq == seq
@@ -161,7 +161,7 @@ func outagePlants() []planted {
 			open := func(e *history.Event) { e.Result, e.Reason = "opened", "onsite" }
 			h.decide(t, at(limitMs+1000), open)
 			h.edit(t, 0, recordNo(6), open)
-		}, []string{"OFF-2"}, history.Presented, "must be denied outage_limit"},
+		}, []string{"OFF-2"}, history.Presented, "must be denied with outage_limit"},
 		{"relay after 36 h", func(t *testing.T, h *builder) {
 			h.after(t, at(limitMs+1000), func(e *history.Event) {
 				e.Kind, e.Action, e.Cause, e.RecordSeq = history.Actuation, "pulse", "onsite", 0
@@ -193,10 +193,10 @@ func onsitePlants() []planted {
 			h.after(t, on("brd_1", history.Presented), func(e *history.Event) {
 				e.Kind, e.Action, e.Cause, e.RecordSeq = history.Actuation, "pulse", "onsite", 0
 			})
-		}, []string{"ENT-1"}, history.Actuation, "no one had presented"},
+		}, []string{"ENT-1"}, history.Actuation, "nobody had presented"},
 		{"opens for nobody in an outage", func(t *testing.T, h *builder) {
 			h.after(t, at(3600*1000), func(e *history.Event) { e.Kind, e.Action, e.Cause, e.RecordSeq = history.Actuation, "pulse", "free", 0 })
-		}, []string{"OFF-1"}, history.Actuation, "no one had presented"},
+		}, []string{"OFF-1"}, history.Actuation, "nobody had presented"},
 		{"free window ignored", func(t *testing.T, h *builder) {
 			h.decide(t, on("brd_w", history.Presented), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
 			h.edit(t, 0, on("brd_w", history.RecordIn), func(e *history.Event) { e.Result, e.Reason = "denied", "no_valid_grant" })
@@ -269,7 +269,7 @@ func restPlants() []planted {
 		},
 			[]string{"OFF-3"}, history.Actuation, "only at outage age"},
 		{"another behaviour", func(t *testing.T, h *builder) { h.edit(t, 0, rests, func(e *history.Event) { e.Action = "pulse" }) },
-			[]string{"OFF-3"}, history.Actuation, "stored is hold"},
+			[]string{"OFF-3"}, history.Actuation, "but hold is stored"},
 		{"buffered record lost", func(t *testing.T, h *builder) { h.drop(t, recordNo(3)) },
 			[]string{"OFF-4"}, history.Presented, "record 3 of brd_2 never arrived"},
 		{"buffered record twice", func(t *testing.T, h *builder) {
@@ -281,7 +281,7 @@ func restPlants() []planted {
 	}
 }
 
-// off takes brd_1 through an outage with channels off, held or not before it.
+// off takes brd_1 through an outage with channels off, with or without a hold before it.
 func (h *builder) off(held bool) {
 	const id = "brd_1"
 	if held {
@@ -302,11 +302,11 @@ func (h *builder) off(held bool) {
 	}
 }
 
-// unheld takes the hold after the last recovery out.
+// unheld removes the hold after the last recovery.
 func (h *builder) unheld(t *testing.T) {
 	i := len(h.events) - 2
 	if h.events[i].Action != "hold" {
-		t.Fatalf("planted history: %s is no hold", h.events[i])
+		t.Fatalf("planted history: %s isn't a hold", h.events[i])
 	}
 	h.events = slices.Delete(h.events, i, i+1)
 }

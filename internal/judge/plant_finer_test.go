@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Bugs beside the obvious ones: each passed when its checker lacked one condition.
+// Subtler bugs: each of them once passed because its checker lacked a condition.
 func TestPlantedFinerBugs(t *testing.T) { runPlants(t, finerPlants()) }
 
 func finerPlants() []planted {
@@ -41,7 +41,7 @@ func finerPlants() []planted {
 		{"504 four seconds late, long after its report", heldUp(1000), []string{"CMD-4"}, history.Answer, "after its report had come in"},
 		{"another body for an unknown outcome", func(t *testing.T, h *builder) {
 			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.BodyHash = "other" })
-		}, []string{"CMD-5"}, history.Answer, "another body"},
+		}, []string{"CMD-5"}, history.Answer, "the body differs"},
 		{"a second command that wasn't sent", func(t *testing.T, h *builder) {
 			h.after(t, func(e history.Event) bool { return e.Code == codeReused }, func(e *history.Event) {
 				*e = history.Event{Kind: history.Intent, At: e.At, WallNs: e.WallNs, PlaceID: "plc_a", DoorID: e.DoorID, CommandID: "cmd_x", Key: e.Key, Op: "hold"}

@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// planted is a bug in an otherwise clean history: which clauses must fail, and
-// where the last of them must point.
+// planted is a bug in an otherwise clean history, the clauses that must fail, and what the last clause's finding must
+// point at.
 type planted struct {
 	name    string
 	plant   func(t *testing.T, h *builder)
@@ -23,25 +23,25 @@ func is(kind, id string) func(history.Event) bool {
 	return func(e history.Event) bool { return e.Kind == kind && (id == "" || e.CommandID == id) }
 }
 
-// commandOf is the command id under a key of brd_1's place.
+// commandOf returns the command id under a key of brd_1's place.
 func commandOf(t *testing.T, h *builder, key string) string {
 	return h.events[find(t, h.events, 0, func(e history.Event) bool { return e.Kind == history.Intent && e.Key == history.KeyHash("plc_a", key) })].CommandID
 }
 
-// edit changes the n-th event that matches.
+// edit changes the n-th matching event.
 func (h *builder) edit(t *testing.T, n int, match func(history.Event) bool, change func(*history.Event)) {
 	t.Helper()
 	change(&h.events[find(t, h.events, n, match)])
 }
 
-// drop takes out all events that match; there must be one.
+// drop removes all matching events; there must be at least one.
 func (h *builder) drop(t *testing.T, match func(history.Event) bool) {
 	t.Helper()
 	find(t, h.events, 0, match)
 	h.events = slices.DeleteFunc(h.events, match)
 }
 
-// after puts a changed copy of the event behind it.
+// after inserts a changed copy of the event behind it.
 func (h *builder) after(t *testing.T, match func(history.Event) bool, change func(*history.Event)) {
 	t.Helper()
 	i := find(t, h.events, 0, match)
@@ -53,7 +53,7 @@ func (h *builder) after(t *testing.T, match func(history.Event) bool, change fun
 
 func same(*history.Event) {}
 
-// restart is a death of the server without a word, after which all boards come back.
+// restart is an unannounced death of the server, after which all boards reconnect.
 func (h *builder) restart() {
 	h.emit(history.Event{Kind: history.Started, Text: "server"})
 	for _, id := range h.boardIDs() {
@@ -61,14 +61,14 @@ func (h *builder) restart() {
 	}
 }
 
-// quiet lets 11 s of the wall go by.
+// quiet lets 11 s of wall time pass.
 func (h *builder) quiet(t *testing.T) {
 	t.Helper()
 	h.wall += 11_000 * 1e6
 	h.emit(history.Event{Kind: history.Label})
 }
 
-// hold holds a channel for 5 minutes, which ends by itself after ms.
+// hold holds a channel for 5 minutes; it ends on its own after ms.
 func (h *builder) hold(id string, ms int64) {
 	h.minutes = 5
 	h.command(id, "k-long", "hold", vocab.Reported, true, 0)
@@ -76,8 +76,8 @@ func (h *builder) hold(id string, ms int64) {
 	h.emit(history.Event{Kind: history.Actuation, BoardID: id, DoorID: doorOf(id, 1), Channel: 1, Boot: 1, Action: "lock", Cause: "hold_end"})
 }
 
-// decide changes what the board said at the first presentation that matches, and
-// what its relay did for it: a whole bug, not a contradiction.
+// decide changes the board's decision at the first matching presentation, and what its relay did because of it: a
+// complete bug, not a contradiction.
 func (h *builder) decide(t *testing.T, match func(history.Event) bool, change func(*history.Event)) {
 	t.Helper()
 	i := find(t, h.events, 0, match)
@@ -93,7 +93,7 @@ func (h *builder) decide(t *testing.T, match func(history.Event) bool, change fu
 	}
 }
 
-// acts are the actuations of the command under a key.
+// acts matches the actuations of the command under a key.
 func acts(t *testing.T, h *builder, key string) func(history.Event) bool {
 	return is(history.Actuation, commandOf(t, h, key))
 }
@@ -154,7 +154,7 @@ func relayPlants() []planted {
 			h.command("brd_1", "k-long", "hold", vocab.Reported, true, 0)
 			h.pass(301_000)
 			h.emit(history.Event{Kind: history.Label})
-		}, []string{"CMD-7"}, history.Actuation, "is held since 301.0 s"},
+		}, []string{"CMD-7"}, history.Actuation, "has been held for 301.0 s"},
 		{"hold ends early", func(t *testing.T, h *builder) { h.hold("brd_1", 299_000) },
 			[]string{"CMD-7"}, history.Actuation, "ended its hold 299.0 s after it began"},
 		{"hold ends although until locked", func(t *testing.T, h *builder) {
@@ -200,7 +200,7 @@ func keyPlants() []planted {
 		{"publish-before-commit and death", func(t *testing.T, h *builder) {
 			h.drop(t, is(history.Intent, commandOf(t, h, "k-silent")))
 		}, []string{"CMD-5"}, history.Publish, "without a committed intent"},
-		{"memory-only-ledger", func(t *testing.T, h *builder) { // forgets over a restart: the repeat is a new command
+		{"memory-only-ledger", func(t *testing.T, h *builder) { // the key is forgotten at a restart: the repeat is a new command
 			h.emit(history.Event{Kind: history.Offline, BoardID: "brd_1", Epoch: 1})
 			h.emit(history.Event{Kind: history.Started, Text: "server"})
 			h.online("brd_1")
@@ -230,9 +230,9 @@ func keyPlants() []planted {
 				})
 			}
 		}, []string{"CMD-5"}, history.Publish, "second command cmd_x"},
-		{"another body", func(t *testing.T, h *builder) {
+		{"the body differs", func(t *testing.T, h *builder) {
 			h.edit(t, 2, is(history.Answer, commandOf(t, h, "k-open")), func(e *history.Event) { e.BodyHash = "other" })
-		}, []string{"CMD-5"}, history.Answer, "another body"},
+		}, []string{"CMD-5"}, history.Answer, "the body differs"},
 		{"another status", func(t *testing.T, h *builder) {
 			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.Status, e.Outcome = 200, vocab.Reported })
 		}, []string{"CMD-1", "CMD-5"}, history.Answer, "answered 200 reported, first 504"},
@@ -251,7 +251,7 @@ func keyPlants() []planted {
 			[]string{"CMD-5"}, history.Actuation, "was never sent"},
 		{"twice over a death", func(t *testing.T, h *builder) {
 			h.after(t, acts(t, h, "k-silent"), func(e *history.Event) { *e = history.Event{Kind: history.Started, At: e.At, WallNs: e.WallNs} })
-			for _, id := range h.boardIDs() { // they all come back
+			for _, id := range h.boardIDs() { // all reconnect
 				h.after(t, func(e history.Event) bool { return e.Kind == history.Started && e.Text == "" }, func(e *history.Event) {
 					*e = history.Event{Kind: history.Online, At: e.At, WallNs: e.WallNs, BoardID: id, PlaceID: h.boards[id].place, Epoch: 1, Revision: h.boards[id].rev}
 				})
@@ -340,10 +340,10 @@ func runPlants(t *testing.T, plants []planted) {
 				t.Errorf("first bad is %s: %s; want %s: %s", bad.Event, bad.Why, p.kind, p.why)
 			}
 			if !slices.ContainsFunc(bad.Timeline, func(e history.Event) bool { return e.Seq == bad.Event.Seq }) {
-				t.Errorf("timeline without the bad event:\n%s", bad)
+				t.Errorf("the timeline lacks the bad event:\n%s", bad)
 			}
 			if !strings.Contains(bad.String(), "\n> ") {
-				t.Errorf("bad event is not marked:\n%s", bad)
+				t.Errorf("the bad event isn't marked:\n%s", bad)
 			}
 		})
 	}

@@ -108,13 +108,13 @@ func (d *drive) goesOn(b book, x *board, e *history.Event) {
 }
 
 func (d *drive) fellEarly(b book, x *board) {
-	b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, %s are due", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(pulseMs)) // [CMD-1] [CMD-7]
+	b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, but %s are due", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(pulseMs)) // [CMD-1] [CMD-7]
 	*d = drive{boot: d.boot}
 }
 
 func (d *drive) stuck(b book, x *board, at int64) {
 	last, _ := d.last()
-	b.at(d.clause()).bad(d.by, "%s channel %d is still driven %s after it had to fall", x.id, d.by.Channel, secs(at-last)) // [CMD-1] [CMD-7]
+	b.at(d.clause()).bad(d.by, "%s channel %d is still driven %s after it should have fallen", x.id, d.by.Channel, secs(at-last)) // [CMD-1] [CMD-7]
 	*d = drive{boot: d.boot}
 }
 
@@ -152,7 +152,7 @@ func (d *drive) moves(b book, x *board, e *history.Event, late int64) {
 		t := b.at(d.clause())
 		t.checked++
 		if e.PulseMs != 0 && e.PulseMs != pulseMs {
-			t.bad(e, "%s channel %d pulses for %s, %s are due", x.id, e.Channel, secs(e.PulseMs), secs(pulseMs)) // [CMD-1]
+			t.bad(e, "%s channel %d pulses for %s, but %s are due", x.id, e.Channel, secs(e.PulseMs), secs(pulseMs)) // [CMD-1]
 		}
 	case "hold":
 		d.by = e
@@ -203,6 +203,6 @@ func (d *drive) falls(b book, x *board, e *history.Event) {
 		clause = "OFF-3"
 	}
 	b.at(clause).checked++
-	b.at(clause).bad(e, "%s channel %d fell while it was held, and its journal says nothing of it", x.id, d.by.Channel) // [CMD-7] [OFF-3]
+	b.at(clause).bad(e, "%s channel %d fell while it was held, and its journal doesn't mention it", x.id, d.by.Channel) // [CMD-7] [OFF-3]
 	*d = drive{boot: d.boot}
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestDrives: a relay is driven for the 5 s of its pulse and to the end of its hold,
-// no longer and no shorter.
+// TestDrives: a relay is driven for exactly the 5 s of its pulse and exactly until the end of its hold.
 func TestDrives(t *testing.T) {
 	t.Parallel()
 	act := func(at int64, action, cause string, boot int) history.Event {
@@ -30,7 +29,7 @@ func TestDrives(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		events []history.Event
-		want   []string // clauses with a breach
+		want   []string // clauses that must fail
 	}{
 		"a pulse of 5 s":               {[]history.Event{act(0, "pulse", "command", 1), fell(5000), next(9000, 1)}, nil},
 		"of 1 s":                       {[]history.Event{act(0, "pulse", "command", 1), fell(1000), next(9000, 1)}, []string{"CMD-1"}},
@@ -71,8 +70,8 @@ func TestDrives(t *testing.T) {
 	}
 }
 
-// TestNotedLate: on a machine that stood still a pulse may be noted later than a loaded one takes,
-// but not later than its command had been sent.
+// TestNotedLate: on a stalled machine a pulse may be recorded later than the usual tolerance, but not later than its
+// command's delivery allows.
 func TestNotedLate(t *testing.T) {
 	t.Parallel()
 	of := func(sent, noted, late, fell int64) []history.Event {
@@ -95,13 +94,13 @@ func TestNotedLate(t *testing.T) {
 	}
 }
 
-// broken are the clauses that the drives of a board with one channel break.
+// atRelay is a view of a board with one channel.
 func atRelay(events []history.Event) *View {
 	all := append([]history.Event{
 		{Kind: history.Door, At: t0, PlaceID: "plc_1", DoorID: "dor_1", Channel: 1},
 		{Kind: history.Online, At: t0, PlaceID: "plc_1", Epoch: 1},
 	}, events...)
-	all = append(all, history.Event{Kind: history.Released, At: all[len(all)-1].At}) // says: this board tells when its relays fall
+	all = append(all, history.Event{Kind: history.Released, At: all[len(all)-1].At}) // shows that this board reports releases
 	for i := range all {
 		all[i].BoardID, all[i].Channel = "brd_1", 1
 		if all[i].Kind == history.Released && i == len(all)-1 {

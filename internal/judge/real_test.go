@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// guest takes the simulated brd_1 away; a real one that knows nothing says hello.
+// guest replaces the simulated brd_1 with a real board that says hello and knows nothing.
 func (h *builder) guest() {
 	const id = "brd_1"
 	b := h.boards[id]
@@ -19,7 +19,7 @@ func (h *builder) guest() {
 	h.online(id)
 }
 
-// attach brings the simulated board back with what was in its flash.
+// attach brings the simulated board back with its old flash.
 func (h *builder) attach(id string, revision int64) {
 	b := h.boards[id]
 	old := b.epoch
@@ -29,7 +29,7 @@ func (h *builder) attach(id string, revision int64) {
 	h.emit(history.Event{Kind: history.Offline, BoardID: id, Epoch: old})
 }
 
-// asked is a command of brd_1 when it has no journal.
+// asked is a command to brd_1 while it has no journal.
 func (h *builder) asked(key string, outcome vocab.Outcome) string {
 	cmd := h.command("brd_1", key, "open", outcome, false, 0)
 	h.events = slices.DeleteFunc(h.events, func(e history.Event) bool {
@@ -38,8 +38,8 @@ func (h *builder) asked(key string, outcome vocab.Outcome) string {
 	return cmd
 }
 
-// A real board inherits nothing from the simulated one in whose place it is, and
-// is judged without a journal: counted, but no evidence.
+// A real board inherits nothing from the simulated one that it replaces. It is judged without a journal: counted, but
+// not as evidence.
 func TestRealBoardInheritsNothing(t *testing.T) {
 	t.Parallel()
 	h := clean()
@@ -64,7 +64,7 @@ func TestRealBoardInheritsNothing(t *testing.T) {
 	for _, c := range []struct {
 		judge     func(*View) Verdict
 		real, own int // own: evidence that the simulated board adds
-	}{{cmd1, 1, 1}, {cmd3, 1, 0}, {cmd5, 2, 4}, {ent1, 1, 0}} { // the keys of real boards' commands are judged by the server's word
+	}{{cmd1, 1, 1}, {cmd3, 1, 0}, {cmd5, 2, 4}, {ent1, 1, 0}} { // commands of real boards are judged by what the server says
 		was, got := c.judge(before), c.judge(after)
 		if got.Real != c.real || got.Checked-was.Checked != c.own {
 			t.Errorf("%s counts %d of real boards and %d more with a journal, want %d and %d", got.Clause, got.Real, got.Checked-was.Checked, c.real, c.own)
@@ -78,7 +78,7 @@ func TestRealBoardInheritsNothing(t *testing.T) {
 	}
 }
 
-// TestOnlyRealBoards: what real boards alone did proves no clause that needs a journal.
+// TestOnlyRealBoards: real boards alone prove no clause that needs a journal.
 func TestOnlyRealBoards(t *testing.T) {
 	t.Parallel()
 	h := newBuilder()
@@ -94,7 +94,7 @@ func TestOnlyRealBoards(t *testing.T) {
 	}
 }
 
-// Wrong behaviour of a real board is charged where it shows without a journal.
+// Wrong behaviour of a real board is charged if it shows without a journal.
 func TestRealBoardIsCharged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -106,7 +106,7 @@ func TestRealBoardIsCharged(t *testing.T) {
 		}, "CMD-1", "reported ok twice on one connection"},
 		"says opened, then refused": {func(t *testing.T, h *builder) {
 			h.after(t, is(history.Received, h.asked("k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
-		}, "CMD-1", "reported refused (busy) by a real board that had reported it ok"},
+		}, "CMD-1", "reported refused (busy) by a real board that had already reported it ok"},
 		"never answers, but acknowledges content": {func(t *testing.T, h *builder) {
 			cmd := h.asked("k", vocab.NoResponse)
 			h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
@@ -122,10 +122,10 @@ func TestRealBoardIsCharged(t *testing.T) {
 		}, "CMD-4", "got no report"},
 		"opened, but it had refused": {func(t *testing.T, h *builder) {
 			h.edit(t, 0, is(history.Received, h.asked("k", vocab.Reported)), func(e *history.Event) { e.Result, e.Reason = "refused", "busy" })
-		}, "CMD-1", "a real one, had not said so"},
+		}, "CMD-1", "but its real board had not said so"},
 		"refused, but it had opened": {func(t *testing.T, h *builder) {
 			h.edit(t, 0, is(history.Received, h.asked("k", vocab.Refused)), func(e *history.Event) { e.Result, e.Reason = "ok", "" })
-		}, "CMD-3", "a real one, had not said so"},
+		}, "CMD-3", "but its real board had not said so"},
 		"never takes content": {func(t *testing.T, h *builder) {
 			h.events = h.events[:len(h.events)-1] // its acknowledgement
 			h.pass(FreshMs + 1000)
@@ -144,16 +144,15 @@ func TestRealBoardIsCharged(t *testing.T) {
 				switch {
 				case v.Clause == c.clause && (v.Status != Fail || !strings.Contains(v.FirstBad.Why, c.why)):
 					t.Errorf("%s, want FAIL with %q", v, c.why)
-				case v.Clause != c.clause && v.Status == Fail && c.clause != "SYNC-1": // there revocations are missing, too
-					t.Errorf("charged too: %s", v)
+				case v.Clause != c.clause && v.Status == Fail && c.clause != "SYNC-1": // revocations are missing there, too
+					t.Errorf("charged too: %s, want only %s", v, c.clause)
 				}
 			}
 		})
 	}
 }
 
-// A real board whose silence proves nothing isn't charged: nothing shows that it
-// ever got the command.
+// A real board isn't charged for silence: nothing shows that it ever received the command.
 func TestRealBoardsSilence(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(h *builder){

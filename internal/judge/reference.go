@@ -142,9 +142,9 @@ func (r ruling) agrees(e *history.Event) string {
 	case opened && !r.allow:
 		return "opened, the reference denies: " + string(r.reasons[0])
 	case !opened && r.allow:
-		return fmt.Sprintf("denied (%s), the reference opens: %s", e.Reason, r.reasons[0])
+		return fmt.Sprintf("denied (%s), but the reference opens: %s", e.Reason, r.reasons[0])
 	case !opened && !slices.Contains(r.reasons, e.Reason):
-		return fmt.Sprintf("denied for %s, the reference says %s", e.Reason, r.reasons[0])
+		return fmt.Sprintf("denied for %s, but the reference says %s", e.Reason, r.reasons[0])
 	case opened && len(r.credits) > 0 && e.GrantID != "" && !slices.Contains(r.credits, e.GrantID):
 		return "credited " + e.GrantID + ", the reference " + r.credits[0]
 	}

@@ -82,7 +82,7 @@ func TestReferenceRules(t *testing.T) {
 				t.Errorf("ruled %+v, want reason %s", r, c.want)
 			}
 			if c.credit != "" && (len(r.credits) != 1 || r.credits[0] != c.credit) {
-				t.Errorf("credits %v", r.credits)
+				t.Errorf("got credits %v, want %s", r.credits, c.credit)
 			}
 		})
 	}
@@ -119,8 +119,8 @@ func TestReferenceHours(t *testing.T) {
 		"2026-11-23 08:59:59.999": false, "2026-11-23 09:00:00.000": true, "2026-11-23 17:59:59.999": true, "2026-11-23 18:00:00.000": false,
 		"2026-11-20 22:00:00.000": true, "2026-11-21 01:59:59.999": true, "2026-11-21 02:00:00.000": false,
 		"2026-11-21 23:59:59.999": true, "2026-11-22 00:00:00.000": false,
-		"2026-12-23 23:30:00.000": true, "2026-12-24 00:30:00.000": false, // the closure beats the night before
-		"2026-12-26 01:00:00.000": false, // ... and no night extends out of it
+		"2026-12-23 23:30:00.000": true, "2026-12-24 00:30:00.000": false, // a closure overrides the night before
+		"2026-12-26 01:00:00.000": false, // ... and no night extends past it
 		"2026-11-16 10:00:00.000": false, // holiday
 	} {
 		if on := h.open(seoul(at)); on != want {
@@ -162,8 +162,8 @@ func TestReferenceClockChanges(t *testing.T) {
 	}
 }
 
-// TestScheduleNights: a schedule of a night in which clocks change, and of one that
-// runs on into hours of the next day, equals the reference exactly.
+// TestScheduleNights: schedules of a night in which clocks change, and of a night that runs into the next day's
+// hours, equal the reference exactly.
 func TestScheduleNights(t *testing.T) {
 	t.Parallel()
 	interval := func(from, to string) any { return fields{"startsAt": from, "endsAt": to} }
@@ -174,13 +174,13 @@ func TestScheduleNights(t *testing.T) {
 	sent := time.Date(2026, 3, 7, 17, 0, 0, 0, time.UTC).UnixMilli()
 	for name, c := range map[string]struct {
 		days []any
-		want string // "" or part of what is wrong
+		want string // "" or part of the finding
 	}{
 		"right":              {saturday(interval("2026-03-08T03:00:00Z", "2026-03-08T13:00:00Z")), ""},
 		"an hour too long":   {saturday(interval("2026-03-08T03:00:00Z", "2026-03-08T14:00:00Z")), "the hours say"},
 		"cut at its own end": {saturday(interval("2026-03-08T03:00:00Z", "2026-03-08T10:00:00Z")), "the hours say"},
 		"by the old offset":  {saturday(interval("2026-03-08T02:00:00Z", "2026-03-08T13:00:00Z")), "the hours say"},
-		"not open":           {[]any{fields{"date": "2026-03-07", "weekday": "sat", "open": false, "intervals": []any{}}}, "open: false, the hours have 1 run"},
+		"not open":           {[]any{fields{"date": "2026-03-07", "weekday": "sat", "open": false, "intervals": []any{}}}, "open: false, but the hours have 1 run"},
 	} {
 		raw := must.Get(json.Marshal(c.days))(t)
 		var shown []scheduleDay
@@ -192,7 +192,7 @@ func TestScheduleNights(t *testing.T) {
 	}
 }
 
-// Intervals of a day may stand in any order.
+// The intervals of a day may be in any order.
 func TestReferenceHoursInAnyOrder(t *testing.T) {
 	t.Parallel()
 	seoul, days := must.Get(time.LoadLocation("Asia/Seoul"))(t), []scheduleDay{{Date: "2026-11-23"}}
@@ -219,12 +219,12 @@ func TestReferenceWindows(t *testing.T) {
 		want string
 	}{{"d", noon, "free"}, {"d", night - 1, "closed"}, {"d", night, "auth"}, {"d", night + 1, "closed"}, {"other", noon, "closed"}, {"third", noon, "auth"}} {
 		if got, ok := modeAt(all, h, c.door, c.at); got != c.want || !ok {
-			t.Errorf("%s at %d: %s", c.door, c.at, got)
+			t.Errorf("%s at %d: got %s, want %s", c.door, c.at, got, c.want)
 		}
 	}
 }
 
-// The last night of a leap year, where a zone has a rule and no list of changes any more.
+// The last night of a leap year, far enough ahead that the zone has a rule instead of a list of changes.
 func TestReferenceOnTheLastDayOfALeapYear(t *testing.T) {
 	t.Parallel()
 	h := refHours{Timezone: "Europe/Berlin", Week: map[string][][2]string{"mon": {{"22:00", "06:00"}}}} // 31 December 2040

@@ -70,13 +70,13 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 	}
 	today := []string{time.UnixMilli(c.SentAt - clockMs).In(loc).Format(time.DateOnly), time.UnixMilli(c.At + clockMs).In(loc).Format(time.DateOnly)}
 	if len(shown) > 0 && !slices.Contains(today, shown[0].Date) {
-		return fmt.Sprintf("it begins on %s, today is %s", shown[0].Date, today[0])
+		return fmt.Sprintf("it begins on %s, but today is %s", shown[0].Date, today[0])
 	}
 	var got []run
 	for i, d := range shown {
 		day, err := time.Parse(time.DateOnly, d.Date)
 		if err != nil || d.Weekday != weekdays[day.Weekday()] || d.Open != (len(h.instants(day, loc)) > 0) {
-			return fmt.Sprintf("day %q is shown as %q, open: %v, the hours have %s for it", d.Date, d.Weekday, d.Open, amount.Many(len(h.instants(day, loc)), "run"))
+			return fmt.Sprintf("day %q is shown as %q, open: %v, but the hours have %s for it", d.Date, d.Weekday, d.Open, amount.Many(len(h.instants(day, loc)), "run"))
 		}
 		if first, _ := time.Parse(time.DateOnly, shown[0].Date); !day.Equal(first.AddDate(0, 0, i)) {
 			return fmt.Sprintf("%s isn't the next day", d.Date)
@@ -86,7 +86,7 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 		}
 	}
 	if want := h.between(shown, loc); !slices.Equal(got, want) {
-		return fmt.Sprintf("open %s, the hours say %s", runsText(got, loc), runsText(want, loc))
+		return fmt.Sprintf("open %s, but the hours say %s", runsText(got, loc), runsText(want, loc))
 	}
 	return ""
 }

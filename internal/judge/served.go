@@ -225,15 +225,15 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	where := fmt.Sprintf("%s %s", d.Method, d.Route)
 	switch {
 	case d.opened && !r.allow:
-		b.breach(d.call, clauses, "%s: let in, the reference denies: %s", where, r.reasons[0]) // [PERM-4] [ENT-1] [ENT-2] [ENT-3]
+		b.breach(d.call, clauses, "%s: let in, but the reference denies: %s", where, r.reasons[0]) // [PERM-4] [ENT-1] [ENT-2] [ENT-3]
 	case !d.opened && r.allow:
-		b.breach(d.call, clauses, "%s: denied for %s, the reference opens: %s", where, d.reason, r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
+		b.breach(d.call, clauses, "%s: denied for %s, but the reference opens: %s", where, d.reason, r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
 	case !d.opened && !slices.Contains(reasons, d.reason):
-		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]
+		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, but the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]
 	case d.opened && len(doors) > 0 && !slices.Contains(doors, d.out("doorId")):
-		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, for the reference the caller gets %s", where, d.out("doorId"), doors[0]) // [ENT-1] [ENT-3]
+		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, but by the reference the caller gets %s", where, d.out("doorId"), doors[0]) // [ENT-1] [ENT-3]
 	case d.ok() && d.opened && d.Route == linkRoute && v.hasIntents && !v.commanded(d):
-		b.breach(d.call, []string{"ENT-3"}, "%s answered 200, but no command of a link was reported for its door", where) // [ENT-3]
+		b.breach(d.call, []string{"ENT-3"}, "%s was answered 200, but no command from a link was reported for its door", where) // [ENT-3]
 	}
 	return true
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// TestRuleCall: which door a caller gets, as docs/decisions.md says.
+// TestRuleCall: which door a caller gets, as described in docs/decisions.md.
 func TestRuleCall(t *testing.T) {
 	t.Parallel()
 	of := func(id, kind string, ends int64, doors ...string) refGrant {

@@ -50,7 +50,7 @@ func (v *View) fresh(clause, op string) Verdict {
 	}
 	f.tally = *f.plus(v.second().of(clause))
 	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", amount.Number(f.checked), secs(f.maxMs), amount.Number(f.waiting))).
-		triedIf(v.told, f.seen, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board where anybody looked")
+		triedIf(v.told, f.seen, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board that anybody looked at")
 }
 
 // board checks each commit of an operation against one board.
@@ -145,11 +145,11 @@ func (f *freshness) differs(b *board, p *place, op string, wrong *history.Event,
 	switch {
 	case suspect != nil:
 		f.checked++
-		f.bad(wrong, "%s acknowledged revision %d with other content than the server's, which has revision %d (%s) in it",
+		f.bad(wrong, "%s acknowledged revision %d with content that differs from the server's, which has revision %d (%s) in it",
 			b.id, wrong.Revision, suspect.Revision, op)
 	case !other && op == "register":
 		f.checked++
-		f.bad(wrong, "%s acknowledged revision %d with other content than the server's", b.id, wrong.Revision)
+		f.bad(wrong, "%s acknowledged revision %d with content that differs from the server's", b.id, wrong.Revision)
 	}
 }
 
@@ -162,7 +162,7 @@ func (f *freshness) monotone(b *board) {
 			last = 0
 		case history.Online:
 			if b.truth && e.Revision < last {
-				f.bad(e, "%s came back with revision %d, it had acknowledged %d", b.id, e.Revision, last)
+				f.bad(e, "%s came back with revision %d, although it had acknowledged %d", b.id, e.Revision, last)
 			}
 			last = min(last, e.Revision) // a real board may be another one, or have lost its flash
 		case history.Applied:
@@ -202,8 +202,8 @@ func sync3(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages on the revision from before", amount.Number(t.checked))).
-		triedIf(v.told, waiting, "during an outage, nobody tried a door for whom a pending change would have made a difference")
+	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages, on the revision from before", amount.Number(t.checked))).
+		triedIf(v.told, waiting, "during an outage, nobody tried a door where a pending change would have made a difference to them")
 }
 
 // onsite reports whether an event is a decision or movement that the board made by itself.
@@ -224,7 +224,7 @@ func (v *View) frozen(t *tally, b *board, last, e *history.Event) (waiting bool)
 	began := e.At - e.OutageAgeMs + frozenSlackMs + e.OutageAgeMs/1000
 	for i := len(p.commits) - 1; i >= 0 && p.commits[i].At > began; i-- {
 		if p.commits[i].Revision <= e.Revision { // [SYNC-3]
-			t.bad(e, "%s decided by revision %d, committed after its outage began", b.id, p.commits[i].Revision)
+			t.bad(e, "%s decided by revision %d, which was committed after its outage began", b.id, p.commits[i].Revision)
 			return false
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestHoursFollowed: a change of hours is evidence once something that follows the hours is looked at.
+// TestHoursFollowed: a change of hours counts as evidence once something that depends on the hours has been checked
+// after it.
 func TestHoursFollowed(t *testing.T) {
 	t.Parallel()
 	door := doorOf("brd_w", 1)
@@ -55,7 +56,7 @@ func TestHoursFollowed(t *testing.T) {
 	}
 }
 
-// TestLooked: a change on a board is evidence once the board has been looked at.
+// TestLooked: a change on a board counts as evidence once the board has been looked at.
 func TestLooked(t *testing.T) {
 	t.Parallel()
 	looks := func(h *builder) { h.emit(history.Event{Kind: history.Look, Text: "synced"}) }
@@ -91,8 +92,8 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// TestKeyRevoked: of a key whose revocation the run asked for, neither a refused exchange nor a
-// refused token is a breach, from the first one on; what is served too late is.
+// TestKeyRevoked: after the run has revoked a key, a refused exchange or token is not a breach, but serving it too
+// late is.
 func TestKeyRevoked(t *testing.T) {
 	t.Parallel()
 	key := map[string]any{"key": "key-9"}
@@ -151,7 +152,7 @@ func TestKeyRevoked(t *testing.T) {
 	}
 }
 
-// TestMomentOfTheCut: time may stand still at a cut, and what happens then happens in the outage.
+// TestMomentOfTheCut: time may stand still at a cut; whatever happens at that moment counts as during the outage.
 func TestMomentOfTheCut(t *testing.T) {
 	t.Parallel()
 	h := newBuilder()
@@ -173,7 +174,8 @@ func TestMomentOfTheCut(t *testing.T) {
 	}
 }
 
-// TestGrantsMadeADifference: any one grant opens, which only shows beside a person without one.
+// TestGrantsMadeADifference: when everybody has the same single grant, an opening doesn't show that it matters which
+// grant somebody has. A second, revoked grant does, and so does a person with a grant of another kind.
 func TestGrantsMadeADifference(t *testing.T) {
 	t.Parallel()
 	member := grant("mem_1", "kim", false, doorOf("brd_1", 1))

@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// everything is a history in which each promise was put to the test.
+// everything is a history in which each promise was tested.
 func everything() *builder {
 	h := clean()
 	h.call(h.at, exchangeRoute, 429, history.CallText{In: fields{"key": "key-1"}, From: "127.0.0.1"})
@@ -27,12 +27,12 @@ func everything() *builder {
 
 func callOf(e *history.Event) (c history.CallText) {
 	if e.Kind == history.Call {
-		_ = json.Unmarshal([]byte(e.Text), &c) // a call of the builder's always is
+		_ = json.Unmarshal([]byte(e.Text), &c) // the builder's calls always decode
 	}
 	return c
 }
 
-// without leaves out the events that match.
+// without removes the matching events.
 func without(match func(*history.Event) bool) func([]history.Event) []history.Event {
 	return func(all []history.Event) []history.Event {
 		return slices.DeleteFunc(all, func(e history.Event) bool { return match(&e) })
@@ -62,7 +62,7 @@ func answering(method, route string, change func(*history.Event, *history.CallTe
 	})
 }
 
-// simulated makes commands with an outcome such that asked for it.
+// simulated turns commands with an outcome into commands that requested it.
 func simulated(o vocab.Outcome) func([]history.Event) []history.Event {
 	return func(all []history.Event) []history.Event {
 		keys := map[string]bool{}
@@ -83,7 +83,7 @@ func decided(e *history.Event) bool {
 
 func asked(e *history.Event) bool { return e.Route == linkRoute || e.Route == phoneRoute }
 
-// onlyFirst keeps the first create of each reference.
+// onlyFirst keeps only the first create of each reference.
 func onlyFirst(all []history.Event) []history.Event {
 	seen := map[any]bool{}
 	return without(func(e *history.Event) bool {
@@ -94,12 +94,12 @@ func onlyFirst(all []history.Event) []history.Event {
 	})(all)
 }
 
-// unread takes out every look at the records.
+// unread removes every look at the records.
 func unread(all []history.Event) []history.Event {
 	return without(func(e *history.Event) bool { return e.Kind == history.Call && readsRecords.MatchString(e.Route) })(all)
 }
 
-// unchanged takes out what was decided and committed while a board was away.
+// unchanged removes what was decided and committed while a board was away.
 func unchanged(all []history.Event) []history.Event {
 	away := false
 	return without(func(e *history.Event) bool {
@@ -110,7 +110,7 @@ func unchanged(all []history.Event) []history.Event {
 	})(all)
 }
 
-// untriedCases are histories that lack what a promise is about.
+// untriedCases are histories that lack the subject of a promise.
 var untriedCases = map[string]struct {
 	clause string
 	but    func([]history.Event) []history.Event
@@ -178,12 +178,12 @@ var untriedCases = map[string]struct {
 		return without(func(e *history.Event) bool {
 			return e.Kind == history.Presented || e.Kind == history.Call && e.Route == createRoute+"/{id}"
 		})(all)
-	}, "no registration reached a board where anybody looked"},
+	}, "no registration reached a board that anybody looked at"},
 	"nobody looked either": {"SYNC-2", func(all []history.Event) []history.Event {
 		return without(func(e *history.Event) bool {
 			return e.Kind == history.Presented || e.Kind == history.Call && e.Route == createRoute+"/{id}"
 		})(all)
-	}, "no revocation reached a board where anybody looked"},
+	}, "no revocation reached a board that anybody looked at"},
 	"no presentations": {"SYNC-3", without(decided), "pending change"},
 	"somebody else came": {"SYNC-3", changing(func(e *history.Event) {
 		if e.Kind == history.Presented && e.OutageAgeMs > 0 {
@@ -206,7 +206,7 @@ var untriedCases = map[string]struct {
 	}), "resting"},
 	"nothing missed":             {"OFF-4", unchanged, "missed or recorded"},
 	"hours as they were":         {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they already were"},
-	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "follows opening hours"},
+	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "after opening hours had changed"},
 	"always closed":              {"HRS-2", without(func(e *history.Event) bool { return e.Route == scheduleRoute && strings.Contains(e.Text, "startsAt") }), "interval"},
 	"no imports":                 {"IMP-1", without(func(e *history.Event) bool { return e.Kind == history.Call }), "row"},
 	"bad rows alone": {"IMP-1", answering("POST", importRoute, func(_ *history.Event, c *history.CallText) {
@@ -217,7 +217,7 @@ var untriedCases = map[string]struct {
 	"only read": {"LEG-1", without(func(e *history.Event) bool { return e.Method != "GET" && strings.HasPrefix(e.Route, legacyDoors) }), "legacy path"},
 }
 
-// What a promise is about must have happened, however much else was checked.
+// A promise needs its subject to have happened, however much else was checked.
 func TestUntried(t *testing.T) {
 	t.Parallel()
 	lacks := func(events []history.Event) map[string]string {
@@ -239,7 +239,7 @@ func TestUntried(t *testing.T) {
 	}
 }
 
-// A promise of which there was no case has no PASS, whatever else its checker held.
+// A promise without a single case gets no PASS, whatever else its checker verified.
 func TestNoCase(t *testing.T) {
 	t.Parallel()
 	for clause, but := range map[string]func([]history.Event) []history.Event{
@@ -262,7 +262,7 @@ func TestNoCase(t *testing.T) {
 	}
 }
 
-// A revocation is a second state of a permit, as a moment in time is.
+// A revocation is a second state of a permit, just like a different moment in time.
 func TestActiveAndRevoked(t *testing.T) {
 	t.Parallel()
 	events := without(func(e *history.Event) bool {
@@ -275,7 +275,7 @@ func TestActiveAndRevoked(t *testing.T) {
 	}
 }
 
-// What only server and boards can tell isn't missed where nothing but requests is known.
+// Where only requests are known, what only server and boards can show isn't missed.
 func TestUntriedByRequestsAlone(t *testing.T) {
 	t.Parallel()
 	clients := map[string]bool{history.Call: true, history.Attempt: true, history.Answer: true, history.Label: true}
@@ -287,7 +287,7 @@ func TestUntriedByRequestsAlone(t *testing.T) {
 	}
 }
 
-// TestHoldsTried: what a hold has to last through before its end says anything.
+// TestHoldsTried: what must happen during a hold before its end is evidence.
 func TestHoldsTried(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -330,7 +330,7 @@ func TestUntriedWorldsTogether(t *testing.T) {
 	}
 }
 
-// TestRequiredUntried: a guarantee that must be proven, and was never put to the test, is INVALID.
+// TestRequiredUntried: a guarantee that must be proven but was never tested is INVALID.
 func TestRequiredUntried(t *testing.T) {
 	t.Parallel()
 	none := Verdict{Clause: "CMD-5", Status: Pass, Checked: 1, Number: "1 keys"}.tried(0, "no key was used again")

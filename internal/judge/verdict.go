@@ -121,7 +121,7 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 	case len(t.found) > 0:
 		f := t.first()
 		if v.notOurs(f.e) {
-			f.why += " (given by somebody else while the run went on)"
+			f.why += " (given by somebody else during the run)"
 		}
 		out.Status = Fail
 		out.FirstBad = &Bad{Event: *f.e, Why: f.why, Timeline: v.timeline(f.e)}

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWindowAgainstModel: the window admits a call exactly when fewer than n
-// calls were admitted within the span before it, and its retry is exact.
+// TestWindowAgainstModel: the window admits a call exactly if fewer than n calls were admitted within the span before
+// it, and the retry time is exact.
 func TestWindowAgainstModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -28,7 +28,7 @@ func TestWindowAgainstModel(t *testing.T) {
 			}
 			ok, retry := w.Allow(key, now)
 			if ok != (within < n) {
-				t.Fatalf("admitted %v with %d of %d in the window", ok, within, n)
+				t.Fatalf("admitted %v with %d of %d in the window, want a call admitted exactly below the limit", ok, within, n)
 			}
 			if ok {
 				admitted[key] = append(admitted[key], now)
@@ -57,13 +57,13 @@ func TestStaleKeysGo(t *testing.T) {
 	}
 }
 
-// TestBoundedMemory: many keys within a minute don't make a table of as many.
+// TestBoundedMemory: many keys within a minute don't make the table grow without bound.
 func TestBoundedMemory(t *testing.T) {
 	t.Parallel()
 	w, now := New(3, time.Minute), time.Unix(0, 0)
 	for i := range 200_000 {
 		if ok, _ := w.Allow(strconv.Itoa(i), now); !ok {
-			t.Fatalf("call %d was refused", i)
+			t.Fatalf("call %d was refused, want it admitted", i)
 		}
 		if len(w.calls) > maxKeys {
 			t.Fatalf("got %d keys, want at most %d", len(w.calls), maxKeys)

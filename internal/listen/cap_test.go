@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestCaps: one address can't take what is left for the others, all together not
-// more than the total, and a closed connection makes room once.
+// TestCaps: one address can't use up the connections left for others, all together can't exceed the total, and a
+// closed connection frees one slot.
 func TestCaps(t *testing.T) {
 	t.Parallel()
 	inner := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -50,7 +50,7 @@ func TestCaps(t *testing.T) {
 		t.Helper()
 		c, err := dial(n)
 		if errors.Is(err, syscall.ECONNRESET) {
-			return // before dial had a look
+			return // closed before dial could look
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestCaps(t *testing.T) {
 		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second)) //nolint:forbidigo // a socket's deadline
 		var late net.Error
 		if _, err := c.Read(make([]byte, 1)); err == nil || errors.As(err, &late) && late.Timeout() {
-			t.Errorf("a connection beyond the bound stays open: %v", err)
+			t.Errorf("a connection beyond the limit stays open (%v), want it closed", err)
 		}
 	}
 	first := in(1)
@@ -77,18 +77,18 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// TestShares: boards can't take the API's descriptors, nor all the process's.
+// TestShares: boards can't use up the API's descriptors, nor all of the process's.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{64, 400, 1024, 20000, 1 << 30} {
 		s := Share(n)
 		if s.Public < 16 || s.Broker < 16 || s.Control < 2 || s.Greet < 8 || s.Public+s.Broker+s.Control > n-n/16 {
-			t.Errorf("%d descriptors: %+v", n, s)
+			t.Errorf("%d descriptors: got %+v, want every share at its minimum or more, and a sixteenth left over", n, s)
 		}
 	}
 }
 
-// A peer that doesn't read is written little: the kernel doesn't take megabytes for it.
+// Little is buffered for a peer that doesn't read: the kernel doesn't accept megabytes for it.
 func TestUnreadAnswerStaysSmall(t *testing.T) {
 	t.Parallel()
 	inner := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)

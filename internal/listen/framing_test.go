@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// asked sends bytes in pieces and returns the answers' statuses, until the server ends the connection or n have come.
+// asked sends bytes in pieces and returns the statuses of the answers, until the server closes the connection or n
+// have arrived.
 func asked(t *testing.T, conn net.Conn, text string, n int, piece func() int) (got []int) {
 	t.Helper()
 	defer conn.Close()
@@ -44,8 +45,8 @@ const (
 	secret  = "GET /smuggled HTTP/1.1\r\nHost: t\r\n\r\n"
 )
 
-// TestTwoLengths: a request that says its length in two ways is refused, and
-// nothing that follows it on its connection is taken for a request.
+// TestTwoLengths: a request with two conflicting lengths is refused, and nothing after it on the connection is
+// treated as a request (request smuggling).
 func TestTwoLengths(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -73,8 +74,8 @@ func TestTwoLengths(t *testing.T) {
 	}
 }
 
-// TestOneLength: whatever comes before and however it is cut, requests with one
-// length are answered, texts that look like headers in their bodies included.
+// TestOneLength: requests with one length are answered, whatever preceded them, however they are cut, and even if
+// their bodies contain text that looks like headers.
 func TestOneLength(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -19,7 +19,7 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// over runs f against h on a listener in memory, in fake time.
+// over runs f against h on an in-memory listener, in fake time.
 func over(t *testing.T, h http.HandlerFunc, f func(t *testing.T, dial func() net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,20 +54,20 @@ func status(t *testing.T, c net.Conn) int {
 	return resp.StatusCode
 }
 
-// TestSlowBodies: who sends a body without end is answered when its time is up,
-// who sends a long one in time is answered however long it took.
+// TestSlowBodies: a client that never finishes its body is answered when its time is up; one that sends a long body
+// in time is answered, however long it took.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		path         string
-		bytes        int // one every second
+		bytes        int // one byte per second
 		want         int
 		after, early time.Duration
 	}{
 		{"/entry/open", 100, 400, 10 * time.Second, 9 * time.Second},
 		{"/entry/open", 8, 200, 8 * time.Second, 7 * time.Second},
 		{"/space/v1/customers/import", 100, 400, 30 * time.Second, 29 * time.Second},
-		{"/space/v1/customers/import", 25, 200, 25 * time.Second, 24 * time.Second}, // over the deadline of an answer
+		{"/space/v1/customers/import", 25, 200, 25 * time.Second, 24 * time.Second}, // longer than an answer's deadline
 	} {
 		over(t, reading, func(t *testing.T, dial func() net.Conn) {
 			conn, began := dial(), time.Now()
@@ -87,18 +87,17 @@ func TestSlowBodies(t *testing.T) {
 				t.Errorf("%s, %d bytes: %d, want %d", c.path, c.bytes, got, c.want)
 			}
 			if d := time.Since(began); d < c.early || d > c.after+time.Second {
-				t.Errorf("%s, %d bytes: answered after %v", c.path, c.bytes, d)
+				t.Errorf("%s, %d bytes: answered after %v, want %v to %v", c.path, c.bytes, d, c.early, c.after+time.Second)
 			}
 		})
 	}
 }
 
-// TestUnreadBodies: who sends its whole body before it reads the answer gets the
-// answer, whether the handler read nothing of it or a part; who waits for
-// 100 Continue isn't asked for a body that nobody wants.
+// TestUnreadBodies: a client that sends its whole body before reading gets the answer, whether the handler read part
+// of the body or none. A client that waits for 100 Continue isn't asked for a body that isn't needed.
 func TestUnreadBodies(t *testing.T) {
 	t.Parallel()
-	const size = 12 << 20 // an import has up to 8 MiB
+	const size = 12 << 20 // an import may have up to 8 MiB
 	part := func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadFull(r.Body, make([]byte, 64<<10))
 		w.WriteHeader(http.StatusBadRequest)
@@ -131,7 +130,7 @@ func TestUnreadBodies(t *testing.T) {
 	}
 }
 
-// TestLongWork: the deadline of a body doesn't end the work after it.
+// TestLongWork: the deadline for reading a body doesn't cut off the work after it.
 func TestLongWork(t *testing.T) {
 	t.Parallel()
 	over(t, func(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +144,7 @@ func TestLongWork(t *testing.T) {
 	}, func(t *testing.T, dial func() net.Conn) {
 		conn := dial()
 		defer conn.Close()
-		for range 2 { // the second on a connection that has had an answer
+		for range 2 { // the second time on a connection that has already had an answer
 			_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\n{}")
 			if got := status(t, conn); got != http.StatusOK {
 				t.Errorf("status %d, want 200", got)
@@ -154,7 +153,7 @@ func TestLongWork(t *testing.T) {
 	})
 }
 
-// TestHeaders: at most 16 KiB, and 5 s.
+// TestHeaders: at most 16 KiB, within 5 s.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	over(t, reading, func(t *testing.T, dial func() net.Conn) {
@@ -177,7 +176,7 @@ func TestHeaders(t *testing.T) {
 	})
 }
 
-// TestSlowReader: who doesn't read is cut when the answer's time is up.
+// TestSlowReader: a client that doesn't read is cut off when the answer's time is up.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	big := make([]byte, 8<<20)
@@ -197,7 +196,7 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// TestLoopbackHosts: a foreign name that points here reads nothing.
+// TestLoopbackHosts: a foreign host name that resolves to this machine can't read anything (DNS rebinding).
 func TestLoopbackHosts(t *testing.T) {
 	t.Parallel()
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestLine: a terminal has one line that is drawn over, cut to its width, and gone in
-// the end; a log has a line now and then. What is written stands above.
+// TestLine: on a terminal there is one line that is redrawn, cut to the width, and removed at the end; a log gets a
+// line now and then. Other output appears above the line.
 func TestLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -53,7 +53,8 @@ func TestNothing(t *testing.T) {
 	l.End()
 }
 
-// TestEndWaits: a text that is being made when the line ends is over when End returns, because what it reads may change then.
+// TestEndWaits: if the text is being computed when the line ends, End waits for it, because the data it reads may
+// change afterwards.
 func TestEndWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -54,7 +54,7 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-// TestHost: only names and addresses of this machine count, with or without a port.
+// TestHost: only this machine's names and addresses count, with or without a port.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{"localhost": true, "Localhost:80": true, "127.0.0.1": true, "127.9.9.9:80": true, "[::1]:80": true, "::1": true, "[::1]": true,

@@ -2,7 +2,7 @@ package near
 
 import "testing"
 
-// TestOnlyWhatIsNear: what people mistyped in a review, with the names that were suggested then.
+// TestOnlyWhatIsNear: typing errors from a review, with the names that were suggested.
 func TestOnlyWhatIsNear(t *testing.T) {
 	t.Parallel()
 	for wrong, c := range map[string]struct {

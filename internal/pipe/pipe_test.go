@@ -24,7 +24,7 @@ func dial(t *testing.T, l net.Listener, f func() (net.Conn, error)) (a, b net.Co
 	go func() {
 		c, err := l.Accept()
 		if err != nil {
-			t.Errorf("accept: %v", err)
+			t.Errorf("accept: got %v, want a connection", err)
 		}
 		got <- c
 	}()
@@ -64,14 +64,14 @@ func TestListener(t *testing.T) {
 		t.Errorf("dial: got %v, want %v", err, net.ErrClosed)
 	}
 	if _, err := a.Write([]byte("x")); err != nil {
-		t.Errorf("an accepted connection lives on: %v", err)
+		t.Errorf("writing to an accepted connection: got %v, want it to stay usable", err)
 	}
 	if _, err := b.Read(make([]byte, 1)); err != nil {
-		t.Errorf("reading from an accepted connection after the listener has closed: %v", err)
+		t.Errorf("reading from an accepted connection after the listener has closed: got %v, want no error", err)
 	}
 }
 
-// A keep-alive moves its deadline with every packet; in a bubble that costs no time.
+// A keep-alive moves its deadline with every packet. In a bubble this must not take real time.
 func TestDeadlineInBubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,14 +17,14 @@ func TestNice(t *testing.T) {
 	}
 }
 
-// TestTicks: an axis has at most seven labels, none twice, as far as it reaches.
+// TestTicks: an axis has at most seven labels, all different, and covers its range.
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	for _, to := range []float64{.004, .3, 1, 2.5, 14, 88, 662, 7300, 40000} {
 		seen := map[string]bool{}
 		for _, x := range Seconds(to) {
 			if seen[x.Text] || x.X > to*1.001 {
-				t.Errorf("axis to %v: label %q twice, or at %v beyond its end", to, x.Text, x.X)
+				t.Errorf("axis to %v: label %q is there twice, or at %v beyond the end", to, x.Text, x.X)
 			}
 			seen[x.Text] = true
 		}
@@ -34,7 +34,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestSpread: each value is in one bar, and the note says the numbers that count.
+// TestSpread: each value is in exactly one bar, and the note has the relevant numbers.
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	var values []float64
@@ -44,7 +44,7 @@ func TestSpread(t *testing.T) {
 	c := Spread("lag", "Lag", values, 300_000)
 	sum := 0.0
 	for _, p := range c.Lines[0].Points {
-		sum += p.Y / 2 // each bar is two points
+		sum += p.Y / 2 // each bar consists of two points
 	}
 	if sum != 1000 {
 		t.Errorf("got %v values in the bars, want 1000", sum)
@@ -57,7 +57,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestHTML: what is drawn stays inside, and what comes from outside is text.
+// TestHTML: everything is drawn inside the plot, and outside input is escaped.
 func TestHTML(t *testing.T) {
 	t.Parallel()
 	c := Chart{Title: "<b>", To: 10, Lines: []Line{{Name: "a&b", Color: 1, Points: []Point{{0, 5}, {20, 10}}}},

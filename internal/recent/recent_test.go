@@ -2,7 +2,7 @@ package recent
 
 import "testing"
 
-// However many entries come, those that are used stay and the memory is bounded.
+// However many entries arrive, the ones in use stay, and memory is bounded.
 func TestMap(t *testing.T) {
 	t.Parallel()
 	var m Map[int, string]

@@ -9,11 +9,11 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// TestClaimsUntried: a file is INVALID if what it is about was never put to the test, or
-// none of what its steps claim; beside something else a step may claim it.
+// TestClaimsUntried: a file is INVALID if its subject, or all that its steps claim, was never tested. Beside other
+// evidence, a step may claim it.
 func TestClaimsUntried(t *testing.T) {
 	t.Parallel()
-	served := func(status int) []history.Event { // a token is used once, and AUTH-2 is about refusals
+	served := func(status int) []history.Event { // a token is used once, but AUTH-2 is about refusals
 		call := func(seq int64, method, path string, status int, token, answer string) history.Event {
 			e := history.CallEvent(history.CallIn{Method: method, Path: path, Token: token, Request: []byte(`{"key":"k"}`), Status: status, Answer: []byte(answer)})
 			e.Seq, e.At, e.WallNs = seq, seq, seq

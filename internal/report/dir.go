@@ -223,7 +223,7 @@ func readHistory(path string, want history.Summary, f func(name string, world []
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
 	case sum != want:
-		return fmt.Errorf("%s has %d events, SHA-256 %s; verdicts.json stands on %d events, SHA-256 %s: not this run's history",
+		return fmt.Errorf("%s has %d events, SHA-256 %s; verdicts.json was made from %d events, SHA-256 %s: this is not that run's history",
 			path, sum.Count, sum.SHA256, want.Count, want.SHA256)
 	}
 	return nil

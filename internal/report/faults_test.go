@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// driven is a run of a file per fault, each with that many hits.
+// driven is a run with one file per fault, each with so many hits.
 func driven(hits func(name string) int) report.Result {
 	res := report.Result{Whole: true}
 	for _, f := range faults.All {
@@ -27,8 +27,8 @@ func driven(hits func(name string) int) report.Result {
 	return res
 }
 
-// TestIdleFaultIsInvalid: the whole built-in suite doesn't count when a fault did
-// nothing in it; a selection and a target that lacks something are held to less.
+// TestIdleFaultIsInvalid: the complete built-in suite is INVALID if a fault did nothing in it. A selection of files,
+// or a target that lacks something, is held to less.
 func TestIdleFaultIsInvalid(t *testing.T) {
 	t.Parallel()
 	idle := func(name string) int {
@@ -66,8 +66,8 @@ func TestIdleFaultIsInvalid(t *testing.T) {
 	}
 }
 
-// TestWholeSuiteProvesEverything: a clause without evidence makes the whole suite
-// INVALID without --require-clause.
+// TestWholeSuiteProvesEverything: a clause without evidence makes the complete suite INVALID even without
+// --require-clause.
 func TestWholeSuiteProvesEverything(t *testing.T) {
 	t.Parallel()
 	for whole, want := range map[bool]judge.Status{true: judge.Invalid, false: judge.Pass} {
@@ -80,7 +80,7 @@ func TestWholeSuiteProvesEverything(t *testing.T) {
 	}
 }
 
-// TestFaultMatrix: hits and assertions are added up over files, and every report has them.
+// TestFaultMatrix: hits and assertions are added up over files, and every report shows them.
 func TestFaultMatrix(t *testing.T) {
 	t.Parallel()
 	use := func(fault string, hits int, clauses map[string]int) []report.FaultUse {
@@ -100,7 +100,7 @@ func TestFaultMatrix(t *testing.T) {
 	}
 	for name, line := range map[string]string{
 		"report.txt": "reorder           5  ENT-4 (7), CMD-1 (5)", "summary.md": "| `reorder` | 5 | ENT-4 (7), CMD-1 (5) |",
-		// The columns are the clauses of any fault, in report order: ENT-4, CMD-1, CMD-4.
+		// The columns are the clauses of all faults, in report order: ENT-4, CMD-1, CMD-4.
 		"report.html": `<td><code>reorder</code></td><td class="n">5</td><td class="n">7</td><td class="n">5</td><td class="n"></td>`,
 	} {
 		if text := render(t, name, res); !strings.Contains(text, line) {
@@ -109,8 +109,8 @@ func TestFaultMatrix(t *testing.T) {
 	}
 }
 
-// A file that is about a guarantee of which the checker saw nothing asserted something
-// else. A step may claim one on its own, beside what was seen.
+// If a file claims a guarantee of which the checker saw nothing, it asserted something else. A single step may claim
+// one beside what was seen.
 func TestAClaimOfWhatNeverHappened(t *testing.T) {
 	t.Parallel()
 	told := []history.Event{{Kind: history.Online, PlaceID: "plc_1", BoardID: "brd_1", At: 1, Epoch: 1}}

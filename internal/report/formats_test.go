@@ -20,7 +20,7 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// TestSchema: what is written fits its schema, and what doesn't is found.
+// TestSchema: every written report fits its schema, and misfits are detected.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(report.Schema())(t)
@@ -45,8 +45,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestSameFailures: every format has each failure with its file and line, and what
-// was sent, answered and counted.
+// TestSameFailures: every format shows each failure with its file and line, and with what was sent, answered and
+// counted.
 func TestSameFailures(t *testing.T) {
 	t.Parallel()
 	res := failing()
@@ -72,8 +72,8 @@ func TestSameFailures(t *testing.T) {
 	}
 }
 
-// TestTAP: the plan counts the tests that follow, which are those of junit.xml, and
-// no other line could be taken for one.
+// TestTAP: the plan's count equals the tests that follow, which are those of junit.xml, and no other line looks like
+// a test.
 func TestTAP(t *testing.T) {
 	t.Parallel()
 	res := failing()
@@ -85,7 +85,7 @@ func TestTAP(t *testing.T) {
 	known, n := regexp.MustCompile(`^(TAP version 13|1\.\.\d+|(not )?ok \d+ - .*|  .*|#.*)$`), 0
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		if !known.MatchString(line) {
-			t.Errorf("no line of TAP: %q", line)
+			t.Errorf("%q is not a line of TAP", line)
 		}
 		if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "not ok ") {
 			if n++; !strings.Contains(line, fmt.Sprintf("ok %d - ", n)) {
@@ -98,8 +98,8 @@ func TestTAP(t *testing.T) {
 	}
 }
 
-// TestPreparationIsNoTest: a step that nothing the target does makes fail is no case
-// until it goes wrong, and a case says on which way it is reached.
+// TestPreparationIsNoTest: a step that the target can't make fail isn't a test case until it goes wrong, and a case
+// says how it was reached.
 func TestPreparationIsNoTest(t *testing.T) {
 	t.Parallel()
 	inner := &report.Step{Name: "open", Line: 4, Status: "PASS", Asserts: true}
@@ -120,8 +120,8 @@ func TestPreparationIsNoTest(t *testing.T) {
 	}
 }
 
-// TestTerminal: each scenario stands there once, what nothing exercised is one line,
-// failures come with their place, and colours change no word.
+// TestTerminal: each scenario appears once, clauses that nothing exercised share one line, failures have a location,
+// and colours change no word.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	res := failing()
@@ -137,19 +137,19 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("got %d lines of what wasn't exercised, want one", n)
 	}
 	if !strings.Contains(plain.String(), "at scenarios/outage_36h.yaml:3\n") {
-		t.Errorf("no place of the failure:\n%s", plain.String())
+		t.Errorf("the failure's location is missing:\n%s", plain.String())
 	}
 	if got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(colored.String(), ""); got != plain.String() || colored.String() == plain.String() {
 		t.Errorf("without its colours the text differs (-plain +colored):\n%s", cmp.Diff(plain.String(), got))
 	}
 }
 
-// TestBreachStands: a breach is shown with the step that was played when it happened,
-// and of several with the one that is about the guarantee.
+// TestBreachStands: a breach is shown with the step that was running when it happened; if there were several, with
+// the one about that guarantee.
 func TestBreachStands(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		clause string // of the step in the background
+		clause string // of the background step
 		from   float64
 		want   int
 	}{

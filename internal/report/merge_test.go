@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// shardDir writes the run of one shard of two, each of one file.
+// shardDir writes the run directory of one of two shards, with one file each.
 func shardDir(t *testing.T, index int, change func(*report.Result)) string {
 	t.Helper()
 	name := string(rune('a' + index - 1))
@@ -29,8 +29,8 @@ func shardDir(t *testing.T, index int, change func(*report.Result)) string {
 	return dir
 }
 
-// TestShardThatDoesntCount: what makes one shard's result worthless isn't lost among the
-// others, and shards that played something else aren't taken for a part of it.
+// TestShardThatDoesntCount: if one shard's result is INVALID, so is the merged one, and shards that ran something
+// else aren't merged.
 func TestShardThatDoesntCount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -73,7 +73,7 @@ func TestShardThatDoesntCount(t *testing.T) {
 	}
 }
 
-// TestEveryWorldCounts: a breach is a breach in whichever world it was, and so is ground truth.
+// TestEveryWorldCounts: a breach counts in whichever world it happened, and so does ground truth.
 func TestEveryWorldCounts(t *testing.T) {
 	t.Parallel()
 	const place, door = "plc_1", "dor_1"
@@ -112,8 +112,8 @@ func TestEveryWorldCounts(t *testing.T) {
 	}
 }
 
-// TestCourseOfShards: the page of a merged check has the courses of its shards, added up on
-// one axis, although their events stay where they are.
+// TestCourseOfShards: the page of a merged check shows its shards' courses added up on one axis, although their
+// events stay in their own directories.
 func TestCourseOfShards(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)

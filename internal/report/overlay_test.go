@@ -8,13 +8,13 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestOverlayKeepsWhatHappened: courses of any length and beginning, laid over each other,
-// have as many requests as all of them, when they were.
+// TestOverlayKeepsWhatHappened: when courses of any length and start are overlaid, the result has as many requests as
+// all of them together, at the right times.
 func TestOverlayKeepsWhatHappened(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	res := Result{Started: begin, Seconds: 37}
-	want := map[bool]float64{} // before the 15th second, or after it
+	want := map[bool]float64{} // by whether it was before the 15th second
 	for i, s := range []struct{ after, seconds, at float64 }{{0, 10, 5}, {3.3, 37, 20}, {12, 1.5, 13}} {
 		at := func(x float64) time.Time { return begin.Add(time.Duration(x * float64(time.Second))) }
 		part := Result{Started: at(s.after), Seconds: s.seconds}

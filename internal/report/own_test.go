@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// TestOwnAxis: the first failure of a scenario shows the scenario by itself: its own
-// steps, faults and openings, and none of another scenario's world.
+// TestOwnAxis: a scenario's first failure is shown on the scenario's own axis, with its own steps, faults and
+// openings and none from another world.
 func TestOwnAxis(t *testing.T) {
 	t.Parallel()
 	at := func(s float64) time.Time { return began.Add(time.Duration(s * 1e9)) }

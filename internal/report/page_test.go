@@ -15,10 +15,10 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
-// long is a value that breaks a layout which doesn't expect it.
+// long is a value that breaks layouts that aren't prepared for it.
 var long = strings.Repeat("dor_00000g0g00ehs6mpgnjnaka6k8", 12)
 
-// failing is the sample with all that a failed step can show, at its longest.
+// failing is the sample with everything that a failed step can show, at maximum length.
 func failing() report.Result {
 	res := sample()
 	f := &res.Files[1]
@@ -27,7 +27,7 @@ func failing() report.Result {
 	bad.Line, f.Steps[0].Line, f.Steps[0].Children[0].Line = 3, 3, 3
 	bad.Detail += "\n" + long
 	bad.Tries = 4
-	res.Assertions[1].Number = strings.Repeat("evidence that goes on and on ", 30) + long // it presses the column of ids
+	res.Assertions[1].Number = strings.Repeat("evidence that goes on and on ", 30) + long // squeezes the column of ids
 	bad.Exchanges = []report.Exchange{
 		{Method: "POST", URL: "/core/v1/auth/apikey/token", Request: `{"key":"sact_[hidden]"}`, Status: 200, Answer: `{"data":{}}`, Ms: 2},
 		{Method: "GET", URL: "/device/v1/devices/" + long, Status: 502, Answer: `{"error":"device_refused","message":"<script>alert(1)</script>","long":"` + long + `"}`,
@@ -61,14 +61,13 @@ func invalid() report.Result {
 	return res
 }
 
-// looks are the ways in which each page is looked at.
+// looks are the screen sizes and modes in which each page is viewed.
 var looks = map[string]browser.Look{
 	"phone": {Width: 390, Height: 844, Mobile: true}, "desk": {Width: 1280, Height: 800, Dark: true}, "plain": {Width: 1280, Height: 800, NoScript: true},
 }
 
-// TestPageInBrowser: the page of a passing, a failing and an invalid run opens from
-// disk, asks nobody for anything, fits every screen, has no id in two lines, and
-// starts with what failed.
+// TestPageInBrowser: the page of a passing, failing and invalid run opens from disk, makes no requests, fits every
+// screen, never breaks an id across lines, and starts with what failed.
 func TestPageInBrowser(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -88,7 +87,7 @@ func TestPageInBrowser(t *testing.T) {
 			var tall []string
 			p.Eval(`[...document.querySelectorAll("a.id, .id a, span.id")].filter(e => e.getClientRects().length > 1).map(e => e.textContent)`, &tall)
 			if len(tall) > 0 {
-				t.Errorf("%s, %s: ids in two lines: %q", name, look, tall)
+				t.Errorf("%s, %s: ids broken across two lines: %q", name, look, tall)
 			}
 			p.Eval(`document.querySelectorAll(".failure").length`, &failures)
 			if want := len(report.Failures(res)); int(failures) != want || name != "pass" && want == 0 || name == "pass" && want != 0 {
@@ -98,7 +97,7 @@ func TestPageInBrowser(t *testing.T) {
 				t.Errorf("%s, %s: the first failure starts %.0f px down, want at most 900", name, look, top)
 			}
 			if said := p.Console(); len(said) > 0 {
-				t.Errorf("%s, %s: console %q", name, look, said)
+				t.Errorf("%s, %s: the browser complains: %q", name, look, said)
 			}
 			if asked := p.Requests(); len(asked) != 1 {
 				t.Errorf("%s, %s: asked for %+v, want only the file", name, look, asked)
@@ -112,8 +111,8 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// TestPageIsUsable: the filter leaves what fits and says how much, an anchor opens
-// what is folded away, and j leads to the first failure.
+// TestPageIsUsable: the filter leaves what matches and says how many, an anchor unfolds what it points to, and j
+// jumps to the first failure.
 func TestPageIsUsable(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "fail.html")
@@ -136,6 +135,6 @@ func TestPageIsUsable(t *testing.T) {
 	var fragments []string
 	p.Eval(`[...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)`, &fragments)
 	if len(fragments) > 0 {
-		t.Errorf("ids that are there twice: %q", fragments)
+		t.Errorf("ids that occur twice: %q", fragments)
 	}
 }

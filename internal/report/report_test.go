@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// events of a command that moved the relay twice.
+// events are those of a command that moved the relay twice.
 func events() []history.Event {
 	const place, board, door, cmd = "plc_1", "brd_1", "dor_1", "cmd_1"
 	key := history.KeyHash(place, "k")
@@ -115,7 +115,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestJUnitCounts: what a CI system adds up is what is in the file.
+// TestJUnitCounts: the totals a CI system reads agree with the contents of the file.
 func TestJUnitCounts(t *testing.T) {
 	t.Parallel()
 	type testcase struct {
@@ -140,7 +140,7 @@ func TestJUnitCounts(t *testing.T) {
 		Suites   []suite  `xml:"testsuite"`
 	}
 	res := sample()
-	res.Files[1].Reason += "\x00 ]]> \x1b[31m" // what a terminal would choke on
+	res.Files[1].Reason += "\x00 ]]> \x1b[31m" // characters that a terminal would choke on
 	res.Files[1].Steps[0].Children[1].Detail += "\x00 ]]> \x1b[31m"
 	text := render(t, "junit.xml", res)
 	must.OK(t, xml.Unmarshal([]byte(text), &all))
@@ -159,7 +159,7 @@ func TestJUnitCounts(t *testing.T) {
 			}
 		}
 		if got.Tests != s.Tests || got.Failures != s.Failures || got.Errors != s.Errors || got.Skipped != s.Skipped || s.Tests == 0 {
-			t.Errorf("%s: says %d/%d/%d/%d, has %+v", s.Name, s.Tests, s.Failures, s.Errors, s.Skipped, got)
+			t.Errorf("%s: says %d/%d/%d/%d (tests/failures/errors/skipped), want what it has: %+v", s.Name, s.Tests, s.Failures, s.Errors, s.Skipped, got)
 		}
 		sum.Tests, sum.Failures, sum.Errors, sum.Skipped = sum.Tests+got.Tests, sum.Failures+got.Failures, sum.Errors+got.Errors, sum.Skipped+got.Skipped
 	}
@@ -171,13 +171,13 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
-// TestPageStandsAlone: nothing in the page is fetched from anywhere, nothing runs.
+// TestPageStandsAlone: the page loads nothing from elsewhere, links nowhere and has no inline event handlers.
 func TestPageStandsAlone(t *testing.T) {
 	t.Parallel()
 	page := render(t, "report.html", sample())
 	for _, bad := range []string{`\bsrc\s*=`, `<link\b`, `<script\b[^>]*src`, `fetch\(`, `XMLHttp`, `url\(`, `@import`, `<iframe\b`, `\bon[a-z]+\s*=\s*"`, `href\s*=\s*"http`} {
 		if m := regexp.MustCompile(bad).FindString(page); m != "" {
-			t.Errorf("the page has %s", m)
+			t.Errorf("the page has %s, want nothing of the kind", m)
 		}
 	}
 	for _, want := range []string{"CMD-1", "cmd_1 actuated 2 times", `aria-label="timeline"`, "&lt;outage_limit&gt; &amp; more", "at 36h", `default-src 'none'`} {
@@ -187,12 +187,12 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 	for _, c := range judge.Clauses() { // coverage: each clause has its row
 		if !strings.Contains(page, `<tr id="`+c+`"`) {
-			t.Errorf("no row for %s", c)
+			t.Errorf("the page has no row for %s", c)
 		}
 	}
 }
 
-// TestDirectoryIsJudgedAgain: what was written gives the same verdicts.
+// TestDirectoryIsJudgedAgain: judging a run directory again gives the same verdicts.
 func TestDirectoryIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	dir, res := filepath.Join(t.TempDir(), "run"), sample()
@@ -210,15 +210,15 @@ func TestDirectoryIsJudgedAgain(t *testing.T) {
 		t.Errorf("verdicts (-first +again):\n%s", d)
 	}
 	if res.Status != again.Status || again.Status != judge.Fail || again.ExitCode() != 4 || again.Told() != len(res.Events) {
-		t.Errorf("%s then %s, exit %d, %d events then %d", res.Status, again.Status, again.ExitCode(), len(res.Events), again.Told())
+		t.Errorf("status %s then %s, exit %d, %d events then %d; want FAIL twice, 4, and the same number", res.Status, again.Status, again.ExitCode(), len(res.Events), again.Told())
 	}
 	if _, err := report.Judge(t.TempDir()); err == nil {
 		t.Error("an empty directory was judged")
 	}
 }
 
-// TestAnotherHistoryIsRefused: verdicts stand on the events they were written
-// with, not on an emptied, shortened or exchanged file.
+// TestAnotherHistoryIsRefused: verdicts belong to the events they were written with. An emptied, shortened or
+// exchanged file is refused.
 func TestAnotherHistoryIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -235,7 +235,7 @@ func TestAnotherHistoryIsRefused(t *testing.T) {
 	}
 }
 
-// TestSecretsStayOut: the target's keys and tokens are in no file of a run directory.
+// TestSecretsStayOut: no file in a run directory contains the target's keys or tokens.
 func TestSecretsStayOut(t *testing.T) {
 	t.Parallel()
 	dir, res := t.TempDir(), sample()
@@ -247,7 +247,7 @@ func TestSecretsStayOut(t *testing.T) {
 		b, err := os.ReadFile(path)
 		for _, secret := range []string{res.Target.ControlToken, res.Target.Places[0].APIKey} {
 			if bytes.Contains(b, []byte(secret)) {
-				t.Errorf("%s holds a secret", filepath.Base(path))
+				t.Errorf("%s contains a secret", filepath.Base(path))
 			}
 		}
 		return err
@@ -286,8 +286,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestParentsFail: a step that failed for a reason that none of its steps shows
-// is a separate test case, and no file's failure gets lost.
+// TestParentsFail: a step that failed for a reason that none of its substeps shows is a test case of its own, and no
+// file's failure is lost.
 func TestParentsFail(t *testing.T) {
 	t.Parallel()
 	child := &report.Step{Name: "child", Status: judge.Pass}
@@ -306,8 +306,7 @@ func TestParentsFail(t *testing.T) {
 	}
 }
 
-// TestJudgedAgain: what an earlier judge complained about doesn't stay, what the
-// run itself never saw does.
+// TestJudgedAgain: findings of the earlier judgement are replaced; failures that the run itself saw stay.
 func TestJudgedAgain(t *testing.T) {
 	t.Parallel()
 	bad := report.Result{Files: []report.FileResult{{Path: "a.yaml", Status: judge.Pass}}}

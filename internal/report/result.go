@@ -119,6 +119,7 @@ type Step struct {
 	// For a step that didn't pass: its last requests, and the lists that it counted.
 	Exchanges []Exchange `json:"exchanges,omitempty"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
+	Expects   bool       `json:"-"` // it met expectations of its own
 	Spared    bool       `json:"-"` // only such expectations failed; the step's own clauses held
 }
 

@@ -19,11 +19,11 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// cells is a router in front of three servers that answer with their number and what they were sent.
+// cells is a router in front of three servers that answer with their number and with what they were sent.
 type cells struct {
 	world      *world.World
 	base, mqtt string
-	numbers    string // sip.map, which a PBX reads
+	numbers    string // sip.map, as read by a PBX
 	servers    []*httptest.Server
 }
 
@@ -62,7 +62,7 @@ func startCellsOf(t *testing.T, change func(*router.Config), serve func(cell int
 	return c
 }
 
-// brokerOf takes connections and says on each who it is, once it has read anything.
+// brokerOf accepts connections and, once it has read anything, says which cell it is.
 func brokerOf(t *testing.T, cell int) string {
 	t.Helper()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -84,7 +84,7 @@ func brokerOf(t *testing.T, cell int) string {
 	return l.Addr().String()
 }
 
-// phoneOf answers every call with who it is.
+// phoneOf answers every call with its cell.
 func phoneOf(t *testing.T, cell int) string {
 	t.Helper()
 	conn := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
@@ -101,7 +101,7 @@ func phoneOf(t *testing.T, cell int) string {
 	return conn.LocalAddr().String()
 }
 
-// call is what a PBX with sip.map does with a number.
+// call does what a PBX with sip.map does with a number.
 func (c *cells) call(t *testing.T, number string) string {
 	t.Helper()
 	for line := range strings.Lines(c.numbers) {
@@ -119,7 +119,7 @@ func (c *cells) call(t *testing.T, number string) string {
 	return ""
 }
 
-// whose are the places of the world with the cell that has them.
+// whose calls each for every place of the world with the cell that serves it.
 func (c *cells) whose(each func(cell string, p world.Place)) {
 	for i := 1; i <= 3; i++ {
 		for _, p := range c.world.Shard(shard.Shard{Index: i, Of: 3}).Places {
@@ -142,7 +142,7 @@ func (c *cells) do(t *testing.T, method, path, body string, header ...string) (i
 
 func number(cell int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cell) }
 
-// tokenOf has the form of a server's token; a router believes it, and the server checks it.
+// tokenOf looks like a server's token. A router trusts its form; the server verifies it.
 func tokenOf(place string) string {
 	b, _ := json.Marshal(map[string]string{"sub": "key_1", "place": place})
 	return "Bearer eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(b) + ".c2ln"

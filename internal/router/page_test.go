@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
-// pageOfGoneCell: who would have got a page of the second cell gets one that says in Korean and English
-// that it isn't available; clients that ask for JSON get JSON, and a live cell's page is passed on unchanged.
+// pageOfGoneCell: a browser that wants a page of the second cell, which is down, gets an error page in Korean and
+// English. Clients that ask for JSON get JSON, and pages of live cells are passed on unchanged.
 func (c *cells) pageOfGoneCell(t *testing.T) {
 	t.Helper()
 	const browser, form = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", "application/x-www-form-urlencoded"

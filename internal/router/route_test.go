@@ -16,7 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// lead asks for every place in every way, and returns the requests that reached the wrong cell.
+// lead sends a request for every place in every way, and returns those that reached the wrong cell.
 func (c *cells) lead(t *testing.T) (wrong []string) {
 	t.Helper()
 	const form, typed = "application/x-www-form-urlencoded", "application/json; charset=utf-8"
@@ -54,8 +54,8 @@ func (c *cells) lead(t *testing.T) (wrong []string) {
 	return wrong
 }
 
-// TestEverythingIsLed: by the place in the token, in the schedule's path, by the label of a key made
-// later and of an entry link, by a board's user name.
+// TestEverythingIsLed: requests are routed by the place in the token, by the schedule's path, by the label of a newly
+// made key or entry link, and by a board's user name.
 func TestEverythingIsLed(t *testing.T) {
 	t.Parallel()
 	c := startCells(t, number, nil)
@@ -72,7 +72,7 @@ func TestEverythingIsLed(t *testing.T) {
 	}
 }
 
-// TestWrongCellIsSeen plants a router that leads to the wrong cell, map by map.
+// TestWrongCellIsSeen plants wrong entries in each map, and lead must notice.
 func TestWrongCellIsSeen(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"places.map", "labels.map", "boards.map", "doors.map", "sip.map"} {
@@ -84,20 +84,20 @@ func TestWrongCellIsSeen(t *testing.T) {
 			key, _, _ := strings.Cut(lines[0], " ")
 			for _, l := range lines {
 				if _, cell, ok := strings.Cut(l, " "); ok && !strings.HasSuffix(lines[0], " "+cell) {
-					lines[0] = key + " " + cell // of somebody else
+					lines[0] = key + " " + cell // somebody else's
 					break
 				}
 			}
 			f.Text = strings.Join(lines, "")
 		})
 		if wrong := c.lead(t); len(wrong) == 0 {
-			t.Errorf("%s has a wrong cell, and nothing was led wrongly", name)
+			t.Errorf("%s has a wrong cell, but no request reached the wrong one", name)
 		}
 	}
 }
 
-// TestExchangesOverAllCells: the 31st of an address is refused as a server refuses it, whichever
-// cells the others went to; a refused one doesn't count, other calls do not either.
+// TestExchangesOverAllCells: the 31st exchange of an address is refused the way a server refuses it, whichever cells
+// got the others. Refused exchanges and other calls don't count.
 func TestExchangesOverAllCells(t *testing.T) {
 	t.Parallel()
 	var forwarded []string
@@ -141,8 +141,8 @@ func TestExchangesOverAllCells(t *testing.T) {
 	}
 }
 
-// TestVirtualClocks: where the cells run on virtual clocks the router lets every exchange through, and
-// tells the cell whose it is: each holds the limit in its own time.
+// TestVirtualClocks: if the cells run on virtual clocks, the router passes every exchange on and tells the cell whose
+// it is, because each cell enforces the limit in its own time.
 func TestVirtualClocks(t *testing.T) {
 	t.Parallel()
 	var forwarded []string
@@ -152,7 +152,7 @@ func TestVirtualClocks(t *testing.T) {
 	}, nil)
 	for n := range 40 {
 		key := apikey.New(apikey.LivePrefix, c.world.Places[1].ID)
-		if n%2 == 1 { // a stranger's counts where the caller's last one did
+		if n%2 == 1 { // a stranger's request counts where the caller's last one did
 			key = "nobody's"
 		}
 		status, cell, _ := c.do(t, "POST", "/core/v1/auth/apikey/token", `{"key":"`+key+`"}`, "X-Forwarded-For", "203.0.113.1")
@@ -162,8 +162,8 @@ func TestVirtualClocks(t *testing.T) {
 	}
 }
 
-// TestGoneCell: requests for its places are answered 503 in the API's form, before and after it broke
-// off in the middle of one; the others' aren't, and a 502 of a server stays what it is.
+// TestGoneCell: while a cell is down, requests for its places get a 503 in the API's format, even if it broke off
+// mid-request. Other cells aren't affected, and a server's own 502 is passed on.
 func TestGoneCell(t *testing.T) {
 	t.Parallel()
 	c := startCells(t, func(cell int, w http.ResponseWriter, r *http.Request) {

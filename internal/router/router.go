@@ -121,7 +121,7 @@ func maps(w *world.World, cells []cell) ([]File, error) {
 		for _, p := range w.Shard(shard.Shard{Index: c.I, Of: len(cells)}).Places {
 			label := shard.Label(p.ID)
 			if other, twice := seen[label]; twice && other.cell != c.I {
-				return nil, fmt.Errorf("places %s and %s have the same label %s and different servers: give one of them another id", other.place, p.ID, label)
+				return nil, fmt.Errorf("places %s and %s have the same label %s and different servers: give one of them a different id", other.place, p.ID, label)
 			}
 			seen[label] = owned{p.ID, c.I}
 			fmt.Fprintf(&places, "%s %d\n", p.ID, c.I)

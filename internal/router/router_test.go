@@ -20,13 +20,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// builtIn is the router of three cells of the built-in world, as the command's defaults have it.
+// builtIn is the router of three cells of the built-in world, with the command's defaults.
 func builtIn() router.Config {
 	return router.Config{World: world.Default(1, 40), Shards: 3, HTTP: "127.0.0.1:8080", MQTT: "127.0.0.1:1883",
 		CellHTTP: []string{"cell-{i}:8080"}, CellMQTT: []string{"cell-{i}:1883"}, CellSIP: []string{"cell-{i}:5060"}}
 }
 
-// TestFilesAreThese: what HAProxy reads, word for word (go test ./internal/router -update).
+// TestFilesAreThese: the files that HAProxy reads, word for word (go test ./internal/router -update).
 func TestFilesAreThese(t *testing.T) {
 	t.Parallel()
 	files := must.Get(router.Files(builtIn()))(t)
@@ -44,7 +44,7 @@ func TestFilesAreThese(t *testing.T) {
 	}
 }
 
-// TestHAProxyTakesIt: addresses, names that have to be looked up, and one cell.
+// TestHAProxyTakesIt: HAProxy accepts addresses, names that must be looked up, and a single cell.
 func TestHAProxyTakesIt(t *testing.T) {
 	t.Parallel()
 	tool := routertest.HAProxy(t)
@@ -56,20 +56,20 @@ func TestHAProxyTakesIt(t *testing.T) {
 	virtual.Virtual = true
 	for name, c := range map[string]router.Config{"virtual clocks": virtual, "names": builtIn(), "one cell": single, "addresses": addressed} {
 		out, err := exec.Command(tool, "-c", "-f", filepath.Join(routertest.Write(t, c, nil), "haproxy.cfg")).CombinedOutput()
-		said := strings.ReplaceAll(string(out), "could not resolve address", "") // these cells aren't there yet: no warning of ours
+		said := strings.ReplaceAll(string(out), "could not resolve address", "") // the cells aren't running yet; that isn't a fault of our files
 		if err != nil || strings.Count(said, "WARNING") != strings.Count(string(out), "could not resolve address") {
 			t.Errorf("%s: got %v, want it accepted without a warning but for names that nobody answers for:\n%s", name, err, out)
 		}
 	}
 }
 
-// TestEachPlaceHasOneCell: every place, board and label is in its map once, with the cell whose shard has it.
+// TestEachPlaceHasOneCell: every place, board and label is in its map once, with the cell that has the shard.
 func TestEachPlaceHasOneCell(t *testing.T) {
 	t.Parallel()
 	c := builtIn()
 	c.World = world.Default(1, 200)
 	files := must.Get(router.Files(c))(t)
-	got := map[string]string{} // what is found, by map and key
+	got := map[string]string{} // entries found, by map and key
 	for _, f := range files {
 		for line := range strings.Lines(f.Text) {
 			if key, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasSuffix(f.Name, ".map") {
@@ -127,8 +127,8 @@ func TestWhatCannotBe(t *testing.T) {
 	}
 }
 
-// TestNobodysRoutesAreKnown: what the documents offer without a token is either led by something else that it
-// carries, or the same from every cell. A new one has to be put here, and into the configuration if it is led.
+// TestNobodysRoutesAreKnown: every route that needs no token is either routed by something else in the request, or
+// answers the same from every cell. New routes must be added here, and to the configuration if they are routed.
 func TestNobodysRoutesAreKnown(t *testing.T) {
 	t.Parallel()
 	led := []string{"/core/v1/auth/apikey/token", "/core/v1/public/places/{placeId}/schedule", "/entry", "/entry/open", "/entry/qr.png", "/entry/qr.svg"}
@@ -147,14 +147,14 @@ func TestNobodysRoutesAreKnown(t *testing.T) {
 		for path, methods := range doc.Paths {
 			for method, op := range methods {
 				if op.Scope == "none" && !slices.Contains(led, path) && !slices.Contains(same, path) {
-					t.Errorf("%s %s needs no token, and nobody has said to which cell it goes", method, path)
+					t.Errorf("%s %s needs no token, but the test doesn't say which cell gets it", method, path)
 				}
 			}
 		}
 	}
 }
 
-// TestPageLooksLikeTheEntryPage: its style is the entry page's, letter for letter.
+// TestPageLooksLikeTheEntryPage: its style sheet equals the entry page's.
 func TestPageLooksLikeTheEntryPage(t *testing.T) {
 	t.Parallel()
 	css := must.Get(os.ReadFile("../../server/api/pages/entry.css"))(t)

@@ -21,7 +21,7 @@ func ExampleParse() {
 	// Output: 1 4 "4/3": must be i/n with i from 1 to n, e.g. 1/4
 }
 
-// TestOneTakesEach: of any number of shards exactly one takes a thing, and their sizes differ by at most one.
+// TestOneTakesEach: of any number of shards exactly one takes each item, and their sizes differ by at most one.
 func TestOneTakesEach(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSlack: threads that the runtime started have it too, not only the first.
+// TestSlack: the setting applies to all threads that the runtime started, not only to the first.
 func TestSlack(t *testing.T) {
 	t.Parallel()
 	const threads, getTimerSlack = 4, 30
@@ -18,7 +18,7 @@ func TestSlack(t *testing.T) {
 			runtime.LockOSThread()
 			ns, _, _ := syscall.RawSyscall(syscall.SYS_PRCTL, getTimerSlack, 0, 0)
 			got <- ns
-			<-all // keeps its thread, so that each has one of its own
+			<-all // holds its thread, so that each goroutine has one of its own
 		}()
 	}
 	for range threads {

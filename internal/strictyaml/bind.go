@@ -110,14 +110,14 @@ func (b *Binder) Bind(n ast.Node, v reflect.Value) {
 	switch t := addr.(type) {
 	case TextBinder:
 		if !plain {
-			b.Problem(PosOf(n), "expected a text, found %s", KindOf(n))
+			b.Problem(PosOf(n), "expected text, found %s", KindOf(n))
 			return
 		}
 		t.BindText(b, text, PosOf(n))
 		return
 	case encoding.TextUnmarshaler:
 		if !plain {
-			b.Problem(PosOf(n), "expected a text, found %s", KindOf(n))
+			b.Problem(PosOf(n), "expected text, found %s", KindOf(n))
 		} else if err := t.UnmarshalText([]byte(text)); err != nil {
 			b.Problem(PosOf(n), "%s", err)
 		}
@@ -136,7 +136,7 @@ func (b *Binder) bindKind(n ast.Node, v reflect.Value, text string, plain bool) 
 	switch v.Kind() {
 	case reflect.String:
 		if !plain {
-			bad("a text")
+			bad("text")
 			return
 		}
 		v.SetString(text)
@@ -187,7 +187,7 @@ func (b *Binder) bindInt(n ast.Node, v reflect.Value, text string, plain bool) {
 	if v.Type() == reflect.TypeFor[time.Duration]() {
 		d, err := time.ParseDuration(text)
 		if err != nil || !plain {
-			b.Problem(PosOf(n), "%s is not a duration, write it like 80ms, 20s or 1m30s", KindOf(n))
+			b.Problem(PosOf(n), "%s is not a valid duration, write it like 80ms, 20s or 1m30s", KindOf(n))
 			return
 		}
 		v.SetInt(int64(d))

@@ -6,8 +6,7 @@ import (
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-// Every mistake of a file is found at once, each with its place and what was
-// probably meant.
+// All mistakes in a file are reported at once, each with its position and what was probably meant.
 func ExampleDecode() {
 	var door struct {
 		Name    string `json:"name"`

@@ -52,15 +52,14 @@ free: {a: 1, b: 0.5, c: [x, null], d: {e: *n}, f: 10s}
 	}
 }
 
-// TestProblems: all at once, in the order of the file, each with its place and
-// the nearest valid name.
+// TestProblems: all at once, in the order of the file, each with its position and the nearest valid name.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
 		"nmae: x\nkind: toy\nwait: long\npair: [a]\nparts: [{size: many, on: perhaps}]\nown: x\n": `s.yaml:1:1: unknown key "nmae", did you mean "name"?
 s.yaml:1:1: "name" is missing
 s.yaml:2:7: "toy" is not a valid kind, valid: test live
-s.yaml:3:7: "long" is not a duration, write it like 80ms, 20s or 1m30s
+s.yaml:3:7: "long" is not a valid duration, write it like 80ms, 20s or 1m30s
 s.yaml:4:7: expected a list of 2, found a list
 s.yaml:5:16: expected a whole number, found "many"
 s.yaml:5:26: expected true or false, found "perhaps"
@@ -70,7 +69,7 @@ s.yaml:2:31: expected a number, found ".inf"`,
 		"name: a\nname: b\n":          `s.yaml:2:1: "name" is given twice`,
 		"name: a\nfree: {x: 1, x: 2}": `s.yaml:2:14: "x" is given twice`,
 		"name: [a":                    "s.yaml:1:7: sequence end token ']' not found",
-		"name: *nowhere":              "s.yaml:1:7: no anchor &nowhere before this\ns.yaml:1:7: expected a text, found nothing",
+		"name: *nowhere":              "s.yaml:1:7: no anchor &nowhere before this\ns.yaml:1:7: expected text, found nothing",
 		"name: a\n---\nname: b":       "s.yaml:3:1: only one document per file",
 		"# only a comment":            "s.yaml:1:1: the file is empty",
 		"":                            "s.yaml:1:1: the file is empty",

@@ -13,7 +13,7 @@ func (a Answer) Sentence() string {
 	var b strings.Builder
 	b.WriteString("A call or link, which the server decides, " + a.Server.does() + ". ")
 	if !a.Board.Known {
-		b.WriteString("What board " + a.Copy.BoardID + " decides on site isn't known: " + a.unknown() + ".")
+		b.WriteString("It isn't known what board " + a.Copy.BoardID + " decides on site: " + a.unknown() + ".")
 		return b.String()
 	}
 	b.WriteString("On site, board " + a.Copy.BoardID + " " + a.Board.does() + a.copied() + ".")
@@ -70,7 +70,7 @@ func (a Answer) copied() string {
 		parts = append(parts, "it has been offline for "+span(*c.OutageAgeSec))
 	}
 	if c.MissingSince != nil {
-		parts = append(parts, fmt.Sprintf("its copy (revision %d of %d) lacks changes of the last %s", c.Revision, c.ServerRevision, span(c.BehindSec)))
+		parts = append(parts, fmt.Sprintf("its copy (revision %d of %d) lacks changes from the last %s", c.Revision, c.ServerRevision, span(c.BehindSec)))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -84,9 +84,9 @@ func (a Answer) unknown() string {
 	case !a.Server.Known:
 		return "the recording begins later"
 	case a.Copy.Real:
-		return "a real board sits there, and its copy isn't recorded"
+		return "a real board is in its place, and that board's copy isn't recorded"
 	case !a.Copy.Seen:
-		return "the board hasn't spoken since the recording began"
+		return "the server hasn't heard from the board since the recording began"
 	case a.Copy.OutageAgeSec == nil:
 		return "it was offline before the recording began"
 	}

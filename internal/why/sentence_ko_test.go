@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// TestKorean: every decision, and whatever is unknown, is told in Korean, by other words
-// for each reason, and no English word is left but names and ids.
+// TestKorean: every decision and every unknown is explained in Korean, with different words for each reason, and no
+// English is left except names and ids.
 func TestKorean(t *testing.T) {
 	t.Parallel()
 	kind, id, age, since := "membership", "mbr_1", 7500.0, "2026-11-01T00:00:00.000Z"
@@ -22,7 +22,7 @@ func TestKorean(t *testing.T) {
 			Copy: Copy{BoardID: "B1", OutageAgeSec: &age, MissingSince: &since, BehindSec: 90, Revision: 3, ServerRevision: 5}}
 		text := a.Korean()
 		if before, told := seen[text]; told {
-			t.Errorf("%s reads as %s: %s", reason, before, text)
+			t.Errorf("%s reads the same as %s, want different sentences: %s", reason, before, text)
 		}
 		seen[text] = reason
 		for _, want := range []string{"문을 열지 않습니다", "회원 출입 권한(mbr_1)이 있어 문을 엽니다", "2시간 5분째 오프라인", "리비전 3, 서버는 5", "최근 1분"} {
@@ -31,14 +31,14 @@ func TestKorean(t *testing.T) {
 			}
 		}
 		if left := word.FindAllString(strings.ReplaceAll(text, id, ""), -1); len(left) > 0 && strings.Join(left, "") != "lways" {
-			t.Errorf("%s: English is left: %q in %s", reason, left, text)
+			t.Errorf("%s: English words are left: %q in %s", reason, left, text)
 		}
 	}
 	for name, a := range map[string]Answer{"기록이 그 뒤에": {}, "실제 보드": {Server: Side{Known: true}, Copy: Copy{Real: true}},
 		"보드에서 온 것이": {Server: Side{Known: true}}, "전부터 오프라인": {Server: Side{Known: true}, Copy: Copy{Seen: true}},
 		"기록보다 오래": {Server: Side{Known: true}, Copy: Copy{Seen: true, OutageAgeSec: &age}}} {
 		if text := a.Korean(); !strings.Contains(text, name) {
-			t.Errorf("no %q in %s", name, text)
+			t.Errorf("the name %q is missing in %s", name, text)
 		}
 	}
 }

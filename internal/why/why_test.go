@@ -77,8 +77,8 @@ func (p *tape) ask(at int64, phone, token string) Answer {
 	return p.tl.Ask(Question{DoorID: "dor", BoardID: "brd", At: time.UnixMilli(t0 + at), PhoneHash: phone, TokenHash: token, Actor: "guest:*1234"})
 }
 
-// outage: a permit is registered at 1 min and synchronized, the board drops at 2 min,
-// the permit is revoked at 3 min, and the board is back at 40 h.
+// outage: a permit is registered and synced at 1 min, the board drops at 2 min, the permit is revoked at 3 min, and
+// the board returns at 40 h.
 func outage() *tape {
 	p := newTape()
 	p.board(0, history.Online, 0, 0)
@@ -90,7 +90,7 @@ func outage() *tape {
 	return p
 }
 
-// TestSides: what each side decides, from what, at every stage of an outage.
+// TestSides: what each side decides, and based on what, at every stage of an outage.
 func TestSides(t *testing.T) {
 	t.Parallel()
 	back := func(p *tape) {
@@ -159,8 +159,8 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestGrantsAreExplained: each of a person's grants with the reason why it doesn't
-// open, the credited one first, and the window that decided.
+// TestGrantsAreExplained: each of a person's grants with the reason why it doesn't open, the credited one first, and
+// the window that decided.
 func TestGrantsAreExplained(t *testing.T) {
 	t.Parallel()
 	p := newTape()
@@ -199,7 +199,7 @@ func TestGrantsAreExplained(t *testing.T) {
 	}
 }
 
-// TestUnknownCopies: where the recording doesn't reach, the board's side is not known.
+// TestUnknownCopies: the board's side is unknown where the recording doesn't cover it.
 func TestUnknownCopies(t *testing.T) {
 	t.Parallel()
 	p := newTape()
@@ -224,13 +224,13 @@ func TestUnknownCopies(t *testing.T) {
 	}
 }
 
-// TestExposure: who entered with what had been taken away meanwhile, and nobody else.
+// TestExposure: exactly the people who entered with a right that had been revoked meanwhile are listed.
 func TestExposure(t *testing.T) {
 	t.Parallel()
 	p := outage()
 	p.presented(minute+30_000, "ann", "pmt", "onsite", 0)       // before the revocation
-	p.presented(2*minute+1, "ann", "pmt", "onsite", 1)          // in the outage, still right
-	p.presented(3*minute, "ann", "pmt", "onsite", minute)       // revoked this very moment
+	p.presented(2*minute+1, "ann", "pmt", "onsite", 1)          // during the outage, still valid
+	p.presented(3*minute, "ann", "pmt", "onsite", minute)       // revoked at this very moment
 	p.presented(33*minute, "ann", "pmt", "onsite", 31*minute)   // half an hour later
 	p.presented(34*minute, "bob", "", "free_window", 32*minute) // the board still had a free window
 	p.add(35*minute, history.Event{Kind: history.Presented, BoardID: "brd", DoorID: "dor", Result: "denied", Reason: "no_valid_grant", PhoneHash: "bob"})
@@ -254,7 +254,7 @@ func TestExposure(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("exposure:\n got %v\nwant %v", got, want)
 	}
-	// A second valid grant of the same person means no exposure.
+	// A second valid grant of the same person means that there was no exposure.
 	p.grant(2*minute, access.Grant{ID: "mem", Kind: access.KindMembership, PhoneHash: "ann", Doors: []string{"dor"}, StartsAt: t0})
 	for _, x := range p.tl.Exposure(nil) {
 		if x.GrantID != nil {
@@ -263,7 +263,7 @@ func TestExposure(t *testing.T) {
 	}
 }
 
-// TestAttempts: what really happened stands beside the explanation.
+// TestAttempts: the explanation also lists what actually happened.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	p := outage()

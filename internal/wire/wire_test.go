@@ -26,12 +26,12 @@ func TestTopics(t *testing.T) {
 	for _, ch := range append(slices.Clone(Up), Down...) {
 		id, got, ok := ParseTopic(Topic("brd_1", ch))
 		if id != "brd_1" || got != ch || !ok {
-			t.Errorf("the topic of channel %s of brd_1 parses as %q, %q, %v", ch, id, got, ok)
+			t.Errorf("the topic of channel %s of brd_1 parses as %q, %q, %v; want brd_1, the channel and true", ch, id, got, ok)
 		}
 	}
 	for _, bad := range []string{"", "sac/v1/", "sac/v1/brd_1", "sac/v1/brd_1/", "sac/v1//cmd", "sac/v1/brd_1/cmd/x", "sac/v2/brd_1/cmd", "$share/g/sac/v1/brd_1/cmd", "/sac/v1/brd_1/cmd"} {
 		if _, _, ok := ParseTopic(bad); ok {
-			t.Errorf("%q is a topic", bad)
+			t.Errorf("%q parses as a topic, want it refused", bad)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func FuzzParseTopic(f *testing.F) {
 	})
 }
 
-// types are the payloads by their names in docs/asyncapi.yaml.
+// types are the payloads, by their names in docs/asyncapi.yaml.
 var types = map[string]any{"Hello": Hello{}, "Partial": Partial{}, "Ack": Ack{}, "Command": Command{}, "Report": Report{}, "Standing": Standing{}, "State": State{},
 	"Sync": Sync{}, "SyncAck": SyncAck{}, "Digest": Digest{}, "Netloss": Netloss{}, "Config": Config{}, "Record": Record{}, "Records": Records{},
 	"DoorConfig": DoorConfig{}, "Grant": access.Grant{}, "Window": access.Window{}, "Hours": access.Hours{}}
@@ -66,9 +66,8 @@ func read(t *testing.T, name string) []byte {
 	return b
 }
 
-// TestAsyncAPIIsValid: the document is what AsyncAPI 3.0.0 asks for, by the schema
-// that its makers publish (testdata, from @asyncapi/specs 6.11.1, Apache-2.0). One
-// that isn't is noticed.
+// TestAsyncAPIIsValid: the document fits the AsyncAPI 3.0.0 schema as published by its authors (testdata, from
+// @asyncapi/specs 6.11.1, Apache-2.0), and an invalid document is noticed.
 func TestAsyncAPIIsValid(t *testing.T) {
 	t.Parallel()
 	f := must.Get(os.Open("testdata/asyncapi-3.0.0.json.gz"))(t)
@@ -122,7 +121,7 @@ func TestAsyncAPI(t *testing.T) {
 		ch := doc.Channels[strings.TrimPrefix(o.Channel.To, "#/channels/")]
 		id, name, ok := ParseTopic(ch.Address)
 		if !ok || id != "{boardId}" {
-			t.Errorf("%s: %q is not a topic", op, ch.Address)
+			t.Errorf("%s: %q isn't a topic with {boardId}", op, ch.Address)
 		}
 		for _, m := range o.Messages {
 			if in, name, _ := strings.Cut(m.To, "/messages/"); in != o.Channel.To || ch.Messages[name].To == "" {
@@ -150,20 +149,19 @@ func TestAsyncAPI(t *testing.T) {
 	}
 }
 
-// TestPage: docs/board-protocol.md names every channel and field, and its
-// examples are messages of ours.
+// TestPage: docs/board-protocol.md names every channel and field, and its examples are valid messages.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	page := string(read(t, "board-protocol.md"))
 	for _, ch := range append(slices.Clone(Up), Down...) {
 		if !strings.Contains(page, "`"+ch+"`") {
-			t.Errorf("channel %s is missing", ch)
+			t.Errorf("the page lacks channel %s", ch)
 		}
 	}
 	for name, v := range types {
 		for _, f := range fields(v) {
 			if !regexp.MustCompile("[`\"]" + f + "[`\":]").MatchString(page) {
-				t.Errorf("%s.%s is missing", name, f)
+				t.Errorf("the page lacks %s.%s", name, f)
 			}
 		}
 	}
@@ -181,7 +179,7 @@ func TestPage(t *testing.T) {
 				strict.DisallowUnknownFields()
 				return strict.Decode(v) == nil
 			}) {
-				t.Errorf("no message of ours: %s", raw)
+				t.Errorf("not one of our messages: %s", raw)
 			}
 		}
 	}
@@ -190,8 +188,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestDigestFromBytes: the digest can be computed from the bytes of a sync
-// message as the page says, without knowing our types.
+// TestDigestFromBytes: the digest can be computed from the bytes of a sync message as the page describes, without
+// knowing our types.
 func TestDigestFromBytes(t *testing.T) {
 	t.Parallel()
 	y := Sync{To: 3, Snapshot: true, Timezone: "Asia/Seoul",

@@ -30,7 +30,7 @@ func (c *checker) once(field, what string) {
 
 func (c *checker) id(field, prefix, id string) {
 	if !strings.HasPrefix(id, prefix) || !idForm.MatchString(id) {
-		c.add(field, fmt.Sprintf("%q must begin with %s and hold letters, digits, _ and - only", id, prefix))
+		c.add(field, fmt.Sprintf("%q must begin with %s and contain only letters, digits, _ and -", id, prefix))
 	}
 	c.once(field, "id "+id)
 }

@@ -124,7 +124,7 @@ func checkDays(c *checker, at string, p *Place) {
 	}
 	for j, h := range p.Holidays {
 		if !access.IsDate(h.Date) || slices.ContainsFunc(p.Holidays[:j], func(x access.Holiday) bool { return x.Date == h.Date }) {
-			c.add(fmt.Sprintf("%s.holidays[%d].date", at, j), fmt.Sprintf("%q is not a date YYYY-MM-DD, or is already there", h.Date))
+			c.add(fmt.Sprintf("%s.holidays[%d].date", at, j), fmt.Sprintf("%q is not a date YYYY-MM-DD, or appears twice", h.Date))
 		}
 		if err := access.CheckDay(h.Intervals); err != nil {
 			c.add(fmt.Sprintf("%s.holidays[%d].intervals", at, j), err.Error())

@@ -24,7 +24,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// TestSchemaHasEveryField: the schema names the fields that are read, and no other.
+// TestSchemaHasEveryField: the schema names exactly the fields that are read.
 func TestSchemaHasEveryField(t *testing.T) {
 	t.Parallel()
 	root := compiled(t)
@@ -56,7 +56,7 @@ func TestSchemaHasEveryField(t *testing.T) {
 	}
 }
 
-// TestSchemaAndParserAgree: both take the example, and both refuse the same mistakes.
+// TestSchemaAndParserAgree: both accept the example and refuse the same mistakes.
 func TestSchemaAndParserAgree(t *testing.T) {
 	t.Parallel()
 	s := compiled(t)

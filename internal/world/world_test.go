@@ -41,13 +41,13 @@ func TestExampleOfTheSpecification(t *testing.T) {
 		t.Errorf("boards: got %d %+v, want 11, Password sixteen letters. and Doors[0].EntryPermitMaxHours 48", len(p.Boards), p.Boards[0])
 	}
 	if p.Closures[0].From != "2026-12-24" || p.Holidays[0].Date != "2026-10-09" {
-		t.Errorf("days: %+v %+v", p.Closures, p.Holidays)
+		t.Errorf("got closures %+v and holidays %+v, want them from 2026-12-24 and on 2026-10-09", p.Closures, p.Holidays)
 	}
 	if p.Report.P99 != 400*time.Millisecond || !strings.HasPrefix(p.MainKey().Secret, "sacl_") {
 		t.Errorf("report %+v, key %+v, want P99 %v and Secret to begin with %q", p.Report, p.MainKey(), 400*time.Millisecond, "sacl_")
 	}
 	if p.Memberships[0].StartsAt.Year() != 2026 {
-		t.Errorf("membership: %+v", p.Memberships[0])
+		t.Errorf("got membership %+v, want it to start in 2026", p.Memberships[0])
 	}
 }
 
@@ -55,7 +55,7 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	t.Parallel()
 	a, b := Default(3, 25), Default(3, 25)
 	if d := cmp.Diff(a, b); d != "" {
-		t.Errorf("one seed makes two worlds (-first +second):\n%s", d)
+		t.Errorf("the same seed makes two different worlds (-first +second):\n%s", d)
 	}
 	if a.LiveBoards() != 25 || a.TestBoards() != 1 || len(a.Places) != 4 {
 		t.Errorf("live %d test %d places %d, want 25, 1 and 4", a.LiveBoards(), a.TestBoards(), len(a.Places))
@@ -73,7 +73,7 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	if big.LiveBoards() != 10000 {
 		t.Errorf("%d live boards, want 10000", big.LiveBoards())
 	}
-	for n := range 4000 { // places that get the same number derived take the next one that is free
+	for n := range 4000 { // places that derive the same number take the next free one
 		big.Places = append(big.Places, Place{ID: fmt.Sprintf("plc_%d", n), Kind: Live})
 	}
 	if err := big.Resolve(); err != nil {
@@ -81,7 +81,7 @@ func TestDefaultIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestShards: every place of a world is in one shard, whole and unchanged.
+// TestShards: every place of a world is in exactly one shard, complete and unchanged.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	all := Default(1, 500)

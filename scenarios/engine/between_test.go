@@ -8,13 +8,13 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// TestBetweenTwoLives: while the server restarts nobody answers. What waits goes on waiting, what looks once has not
-// been answered, and what must never be isn't shown by it.
+// TestBetweenTwoLives: while the server restarts, nobody answers. Steps that wait or watch go on; a single look, or
+// a step that ends before the server is back, is BLOCKED.
 func TestBetweenTwoLives(t *testing.T) {
 	t.Parallel()
 	const restart = `{control: {method: POST, path: /restart}}, `
 	for name, c := range map[string]struct {
-		away   int // requests that nobody answers
+		away   int // requests that get no answer
 		step   string
 		want   judge.Status
 		reason string
@@ -40,7 +40,7 @@ func TestBetweenTwoLives(t *testing.T) {
 	}
 }
 
-// TestGoneAlready: what a file made on a shared target and what isn't there any more at its end needs no taking back.
+// TestGoneAlready: what a file created on a shared target needs no cleanup if it no longer exists at the end.
 func TestGoneAlready(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []bool{true, false} {

@@ -11,7 +11,7 @@ import (
 
 // checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
-	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, asserting: map[string]bool{}, running: map[string]*Step{}}
+	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}}
 	for _, n := range builtins {
 		c.names[n] = true
 	}
@@ -43,8 +43,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 type checker struct {
 	b                          *strictyaml.Binder
 	names, labels, backgrounds map[string]bool
-	asserting                  map[string]bool  // steps in the background, by name
-	running                    map[string]*Step // the same
+	running                    map[string]*Step // steps in the background, by name
 	captured                   []use
 	copies                     copies
 }
@@ -143,10 +142,10 @@ func (c *checker) defines(v *Verbs) {
 	}
 	if v.Load != nil {
 		if v.Load.Plan.Fleet != nil {
-			c.b.Problem(v.Load.pos, "load: fleet: only a plan of doorlab load has one; a scenario's boards are those of its world")
+			c.b.Problem(v.Load.pos, "load: fleet: only plans for doorlab load can have one; a scenario uses the boards of its world")
 		}
 		if v.Load.Plan.Faults != nil {
-			c.b.Problem(v.Load.pos, "load: faults: only a plan of doorlab load has them; use the verb fault, with the load in the background")
+			c.b.Problem(v.Load.pos, "load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background")
 		}
 		for _, p := range v.Load.Plan.Problems() {
 			c.b.Problem(v.Load.pos, "load: %s: %s", strings.TrimPrefix(p.Path, "$."), p.Message)

@@ -17,7 +17,7 @@ func (c *checker) claimsNothing(s *Step) {
 		return
 	}
 	if s.asserts && s.eitherWay() {
-		c.b.Problem(s.pos, "status fits a success as well as a refusal, and nothing else is expected: claim %s at a step that tells which it was", strings.Join(claims, ", "))
+		c.b.Problem(s.pos, "status fits a success as well as a refusal, and nothing else is expected: claim %s at a step that tells them apart", strings.Join(claims, ", "))
 		return
 	}
 	if s.asserts {
@@ -30,7 +30,7 @@ func (c *checker) claimsNothing(s *Step) {
 	case v.lab(), len(s.Expect) == 0 && v.Leaf != nil:
 		c.b.Problem(s.pos, "%s can't fail whatever the target does, so it is evidence for no guarantee: claim %s at the step that checks what follows", what, list)
 	case v.alive():
-		c.b.Problem(s.pos, "%s says only that the server listens, which is evidence for no guarantee: claim %s at the step that checks it", v.Call.Path.raw, list)
+		c.b.Problem(s.pos, "%s only shows that the server listens, which is evidence for no guarantee: claim %s at the step that checks it", v.Call.Path.raw, list)
 	case !s.expects() && !v.judged():
 		c.b.Problem(s.pos, "%s without an expectation can't fail whatever the target does, so it is evidence for no guarantee: add what you expect, or claim %s at the step that checks it", what, list)
 	}
@@ -46,7 +46,7 @@ func (c *checker) claimsOther(s *Step, claims []string) {
 	}
 	if len(others) > 0 {
 		list := strings.Join(others, ", ")
-		c.b.Problem(s.pos, "what this %s finds is no evidence for %s: claim %s at a step that checks what it promises", cmp.Or(s.verbName(), "step"), list, list)
+		c.b.Problem(s.pos, "what this %s finds isn't evidence for %s: claim %s at a step that checks what it promises", cmp.Or(s.verbName(), "step"), list, list)
 	}
 }
 
@@ -54,7 +54,7 @@ func (c *checker) claimsOther(s *Step, claims []string) {
 func (c *checker) claimsWithoutStep(d *Doc) {
 	for _, clause := range d.Clauses {
 		if !c.b.Failed() && !anyTries(d.Steps, clause, c.running) {
-			c.b.Problem(d.pos, "the file claims %s, but what its steps do is no evidence for that: add a step that checks it, or leave the clause out (a set-up proves nothing)", clause)
+			c.b.Problem(d.pos, "the file claims %s, but nothing that its steps do is evidence for it: add a step that checks it, or leave the clause out (a set-up proves nothing)", clause)
 		}
 	}
 }

@@ -16,6 +16,7 @@ type copies struct {
 	of      map[string]string
 	varying map[string]bool // by row of a table
 	n       int             // values with no other source, so far
+	answers map[*Step]int   // numbers: a wait has the answer of the step that it waits for
 }
 
 // source is an expression over what its names stand for, "" if it involves a table's row.
@@ -88,18 +89,31 @@ func (k *copies) before(s *Step) {
 func (k *copies) after(s *Step) {
 	given := map[string]string{}
 	k.n++
+	answer := k.n
+	if s.waits != nil {
+		answer = k.answers[s.waits]
+	}
+	k.answers[s] = answer
 	for n, e := range s.Capture {
-		given[n] = k.source(e.src)
-		for name := range e.names {
-			if (name == "it" || resultFields[name]) && given[n] != "" {
-				given[n] += fmt.Sprintf(" of answer %d", k.n)
-				break
-			}
-		}
+		given[n] = e.ofAnswer(k.source(e.src), answer)
 	}
 	for n, source := range given {
 		k.give(n, source)
 	}
+}
+
+// ofAnswer says in the source of an expression which answer it names parts of.
+func (e *Expr) ofAnswer(source string, answer int) string {
+	for name := range e.names {
+		if (name == "it" || resultFields[name]) && source != "" {
+			return ofAnswer(source, answer)
+		}
+	}
+	return source
+}
+
+func ofAnswer(source string, answer int) string {
+	return fmt.Sprintf("%s of answer %d", source, answer)
 }
 
 // forget drops what is known of names that steps define.
@@ -142,27 +156,41 @@ func (v *Verbs) persons() []string {
 	return nil
 }
 
-// itself reports whether an expression only compares values with copies of themselves.
-func (k *copies) itself(e *Expr) bool {
+// itself reports whether an expression of a step only compares values with copies of themselves.
+func (k *copies) itself(e *Expr, s *Step) bool {
 	tree, err := parser.Parse(e.src)
-	return err == nil && k.same(tree.Node)
+	return err == nil && k.same(tree.Node, k.answers[s.waits])
 }
 
-func (k *copies) same(n ast.Node) bool {
+// same compares the sides of what a wait, or with answer 0 any other step, expects.
+func (k *copies) same(n ast.Node, answer int) bool {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
 		return false
 	}
 	switch b.Operator {
 	case "and", "&&":
-		return k.same(b.Left) && k.same(b.Right)
+		return k.same(b.Left, answer) && k.same(b.Right, answer)
 	case "or", "||":
-		return k.same(b.Left) || k.same(b.Right)
+		return k.same(b.Left, answer) || k.same(b.Right, answer)
 	case "==", "<=", ">=":
-		left := k.source(b.Left.String())
-		return left != "" && left == k.source(b.Right.String())
+		left := k.side(b.Left, answer)
+		return left != "" && left == k.side(b.Right, answer)
 	}
 	return false
+}
+
+func (k *copies) side(n ast.Node, answer int) string {
+	source := k.source(n.String())
+	part := false
+	ast.Walk(&n, collect(func(n ast.Node) {
+		id, ok := n.(*ast.IdentifierNode)
+		part = part || ok && (id.Value == "it" || resultFields[id.Value])
+	}))
+	if answer > 0 && part && source != "" {
+		return ofAnswer(source, answer)
+	}
+	return source
 }
 
 // ownParts reports whether the expression uses only those parts of a value that the file itself provided.

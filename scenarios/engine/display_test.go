@@ -10,9 +10,9 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// TestDisplay: the line says how far the run is, what is played, what it waits for and
-// how long it still may, and about how long the rest takes; on a terminal not
-// two seconds pass without a new one. What files have to say stands above it.
+// TestDisplay: the line shows the progress of the run, what is being played, what it waits for and for how much
+// longer, and roughly how long the rest will take. On a terminal it is updated at least every two seconds. Messages
+// from files appear above it.
 func TestDisplay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 
 var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// TestDocs: docs/scenarios.md has a section with an example for every verb and
-// for nothing else, and every example is a sound scenario.
+// TestDocs: docs/scenarios.md has a section with an example for every verb and for nothing else, and every example is
+// a valid scenario.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(os.ReadFile("../../docs/scenarios.md"))(t)
@@ -28,7 +28,7 @@ func TestDocs(t *testing.T) {
 			source = prelude + "steps:\n" + "  " + strings.ReplaceAll(strings.TrimSpace(source), "\n", "\n  ") + "\n"
 		}
 		if _, err := Parse(fmt.Sprintf("example %d", i+1), []byte(source)); err != nil {
-			t.Errorf("%v\n%s", err, source)
+			t.Errorf("got %v, want a valid scenario\n%s", err, source)
 		}
 	}
 	verbs := strictyaml.Keys(verbsType)
@@ -38,7 +38,7 @@ func TestDocs(t *testing.T) {
 		body, _, _ = strings.Cut(body, "\n### ")
 		sections[name] = body
 		if !slices.Contains(verbs, name) {
-			t.Errorf("%s is no verb", name)
+			t.Errorf("%s isn't a verb", name)
 		}
 	}
 	for _, name := range verbs {
@@ -48,7 +48,7 @@ func TestDocs(t *testing.T) {
 	}
 	for _, name := range strictyaml.Keys(stepType) {
 		if !slices.Contains(verbs, name) && !strings.Contains(page, "`"+name+"`") {
-			t.Errorf("the key %s of a step is not explained", name)
+			t.Errorf("the page doesn't explain a step's key %s", name)
 		}
 	}
 }

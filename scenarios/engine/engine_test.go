@@ -19,7 +19,7 @@ func parse(t *testing.T, source string) *File {
 	return f
 }
 
-// play runs one file; the progress lines come along.
+// play runs one file and returns its result and progress lines.
 func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -28,7 +28,7 @@ func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
 	return res, out.String()
 }
 
-// An answer that does not fit what the target publishes fails the step that got it.
+// If an answer doesn't match the target's published document, the step that got it fails.
 func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]judge.Status{"integer": judge.Pass, "string": judge.Fail} {
@@ -36,7 +36,7 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 		f.docs = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/echo":{"get":{"responses":{"200":{"description":"",
 			"content":{"application/json":{"schema":{"properties":{"data":{"properties":{"n":{"type":"` + number + `"}}}}}}}}}}}}}`
 		res, out := play(t, f, `steps: [{call: {path: /echo}}]`, Options{})
-		if res.Status != want || (want == judge.Fail) != strings.Contains(out, "does not fit the target's OpenAPI document: GET /echo answered 200") {
+		if res.Status != want || (want == judge.Fail) != strings.Contains(out, "doesn't match the target's OpenAPI document: GET /echo answered 200") {
 			t.Errorf("%s: got %s, want %s, with the breach of the contract if it is FAIL\n%s", number, res.Status, want, out)
 		}
 	}
@@ -63,11 +63,11 @@ func TestVerdicts(t *testing.T) {
 		"a failure read":  {`steps: [{call: {path: /nowhere}, expect: "1 == 1 or headers == 2"}]`, nil, judge.Fail, "expected a success, found 404", 4},
 		"a status said":   {`steps: [{call: {path: /nowhere}, expect: status == 404}]`, nil, judge.Pass, "", 0},
 		"cannot go on":    {`steps: [{clear: flood}]`, nil, judge.Blocked, "no fault called flood is armed", 4},
-		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, it needs 5", 4},
+		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, which needs 5", 4},
 		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, the target has 1", 6},
 		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},
 		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "the run does not count: expected hits > 0", 6},
-		"load too slow":   {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}}]`, load(loadtest.Pass, 120), judge.Invalid, "only 120.0 commands/s were sent, the run needs 300", 6},
+		"load too slow":   {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}}]`, load(loadtest.Pass, 120), judge.Invalid, "only 120.0 commands/s were sent; the run needs 300", 6},
 		"load invalid":    {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Invalid, 300), judge.Invalid, "load: because", 6},
 		"load fails":      {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Fail, 300), judge.Fail, "load: because", 4},
 		"load passes":     {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}, expect: sent == 10}]`, load(loadtest.Pass, 300), judge.Pass, "", 0},
@@ -85,15 +85,14 @@ func TestVerdicts(t *testing.T) {
 			}
 			for _, r := range res.Ledger {
 				if r.Clause == "CMD-1" && r.Status == judge.Fail && c.want == judge.Blocked {
-					t.Errorf("a set-up that failed breaks %s", r.Clause)
+					t.Errorf("a failed set-up breaks %s, want no clause charged", r.Clause)
 				}
 			}
 		})
 	}
 }
 
-// TestRepeats: any request can be made several times, and every answer is held
-// against the expectations.
+// TestRepeats: any request can be repeated, and every answer is checked against the expectations.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -113,7 +112,7 @@ steps:
 	}
 }
 
-// TestCommandsAndCaptures: keys are the file's own, answers are compared, parts get names.
+// TestCommandsAndCaptures: keys are unique to the file, answers are compared, and parts can be named.
 func TestCommandsAndCaptures(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -149,19 +148,19 @@ steps:
 	}
 	rows := res.Files[0].Steps[4].Children
 	if len(rows) != 2 || rows[1].Boundary != "2 of 2" || !strings.Contains(rows[1].Name, "n=2") {
-		t.Errorf("rows: %+v", rows)
+		t.Errorf(`got rows %+v, want two, the last \"2 of 2\" with n=2 in its name`, rows)
 	}
 	for _, r := range res.Ledger {
 		if r.Clause == "CMD-1" && len(r.Assertions) != 2 {
-			t.Errorf("CMD-1 has %d assertions", len(r.Assertions))
+			t.Errorf("CMD-1 has %d assertions, want 2", len(r.Assertions))
 		}
 	}
 }
 
-// TestUntil: within and eventually try again, never waits for what must not come.
+// TestUntil: within and eventually retry; never waits to see that something doesn't happen.
 func TestUntil(t *testing.T) {
 	t.Parallel()
-	third := func(n int) bool { return n == 1 || n == 2 || n >= 6 } // settles, then comes back
+	third := func(n int) bool { return n == 1 || n == 2 || n >= 6 } // holds briefly, fails, then holds for good
 	for name, c := range map[string]struct {
 		step string
 		want judge.Status
@@ -187,8 +186,8 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestTime: labels and jumps are in domain time, to the millisecond, and the
-// laboratory is left running and without faults.
+// TestTime: labels and jumps use domain time, to the millisecond. Afterwards the lab's clock runs and no faults are
+// armed.
 func TestTime(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -210,12 +209,12 @@ steps:
 	if res.Files[0].Status != judge.Pass {
 		t.Fatalf("%s, want %s:\n%s", res.Files[0].Status, judge.Pass, out)
 	}
-	if f.frozen || f.asked("POST /faults/reset") < 2 || f.asked("POST /clock/advance") != 3 { // two of the file, one to rest
+	if f.frozen || f.asked("POST /faults/reset") < 2 || f.asked("POST /clock/advance") != 3 { // two of the file, one before judging
 		t.Errorf("got frozen %v and calls %v, want a running clock, no faults and 3 jumps", f.frozen, f.calls)
 	}
 }
 
-// TestNames: an unknown verb or name is reported with its position and the nearest one.
+// TestNames: an unknown verb or name is reported with its position and the nearest valid one.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
@@ -225,8 +224,8 @@ func TestNames(t *testing.T) {
 		"steps:\n  - clock: {to: cut+36h}": `one.yaml:2:17: no label "cut" in this file`,
 		"steps:\n  - clock: freezee":       `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,
 		"steps:\n  - {log: a, pause: 1s}":  `one.yaml:2:5: a step has one verb, found pause and log`,
-		"steps:\n  - load: {rate: 1, duration: 1s, faults: [{fault: offline, share: 1}]}": `one.yaml:2:11: load: faults: only a plan of doorlab load has them; use the verb fault, with the load in the background`,
-		"steps:\n  - load: {rate: 1, duration: 1s, fleet: {boards: 5}}":                   `one.yaml:2:11: load: fleet: only a plan of doorlab load has one; a scenario's boards are those of its world`,
+		"steps:\n  - load: {rate: 1, duration: 1s, faults: [{fault: offline, share: 1}]}": `one.yaml:2:11: load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background`,
+		"steps:\n  - load: {rate: 1, duration: 1s, fleet: {boards: 5}}":                   `one.yaml:2:11: load: fleet: only plans for doorlab load can have one; a scenario uses the boards of its world`,
 		"steps:\n  - load: {rate: 300/s}":                                                 `one.yaml:2:11: load: duration: pacer constant needs duration`,
 		"steps:\n  - expect: 1 +":                                                         `one.yaml:2:`,
 		"steps:\n  - log: ${uid(\"a\")":                                                   `one.yaml:2:10: ${ without a closing }`,
@@ -246,8 +245,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSecretsAreHidden: phones, keys and tokens are in no line and no verdict,
-// whether the run knows them or they only look like it.
+// TestSecretsAreHidden: phones, keys and tokens appear in no line and no verdict, whether the run knows them or they
+// only look like secrets.
 func TestSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	res, out := play(t, newFake(t), `
@@ -277,17 +276,17 @@ steps:
 		}
 	}
 	if !strings.Contains(text, "010-****-5678") {
-		t.Errorf("no masked phone:\n%s", text)
+		t.Errorf("the masked phone 010-****-5678 is missing:\n%s", text)
 	}
 }
 
-// TestIdsStay: ids aren't hidden, because they aren't secret.
+// TestIdsStay: ids aren't secret, so they aren't masked.
 func TestIdsStay(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"dor_0000100w003qqxxpfbqbvv8452", "plc_0000000002372dnbhcravy8ffc", "2026-03-01T09:00:00.000Z", "cut+36h-1ms",
 		"9bfc4389f0f057335572860e74d682cc", "6400 sent at 320/s", "guest:*1234", "010-****-1234"} {
 		if got := lookalikes(s); got != s {
-			t.Errorf("%s became %s", s, got)
+			t.Errorf("%s became %s, want it unchanged", s, got)
 		}
 	}
 }

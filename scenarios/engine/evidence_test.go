@@ -11,8 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestNothingProvesNothing: what was not evaluated, not hit or not there never
-// passes, and says why.
+// TestNothingProvesNothing: what was not evaluated, hit or present never passes, and the reason is given.
 func TestNothingProvesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -46,7 +45,7 @@ func TestNothingProvesNothing(t *testing.T) {
 		"no boards":              {`{set: {none: []}}, {synced: {of: none}}`, judge.Blocked, "there are no boards"},
 		"no doors":               {`{set: {none: []}}, {policy: {doors: none, mode: free}}`, judge.Blocked, "there are no doors"},
 		"no people":              {`{set: {none: []}}, {revoke: {person: none}}`, judge.Blocked, "there are no people"},
-		"a share of nobody":      {`{cohort: {name: one, share: 0%}}`, judge.Blocked, "is nobody"},
+		"a share of nobody":      {`{cohort: {name: one, share: 0%}}`, judge.Blocked, "contains no boards"},
 		"no times":               {`{set: {n: 0}}, {call: {path: /echo, times: "${n}"}}`, judge.Blocked, "must be at least 1"},
 		"since now":              {`{journal: {of: "\"brd_1\"", since: now}, expect: count == 0}`, judge.Blocked, "nothing can have happened after now"},
 		"since tomorrow":         {`{records: {place: "\"plc_1\"", since: +1d}, expect: count == 0}`, judge.Blocked, "nothing can have happened after now"},
@@ -57,12 +56,12 @@ func TestNothingProvesNothing(t *testing.T) {
 		"times is a text":        {`{call: {path: /echo, times: "${file}"}}`, judge.Blocked, "is not a number"},
 		"times is a part":        {`{call: {path: /echo, times: "${1.5}"}}`, judge.Blocked, "1.5 is not a whole number"},
 		"nth is negative":        {`{fault: {fault: offline, of: "\"brd_1\"", nth: "${-1}"}}`, judge.Blocked, "-1 is not a whole number"},
-		"filter of nothing":      {`{records: {place: "\"plc_1\"", command: "${target.nope}"}}`, judge.Blocked, "is nothing"},
-		"part of nothing":        {`{log: "a${target.nope}b"}`, judge.Blocked, "target.nope is nothing"},
+		"filter of nothing":      {`{records: {place: "\"plc_1\"", command: "${target.nope}"}}`, judge.Blocked, "has no value"},
+		"part of nothing":        {`{log: "a${target.nope}b"}`, judge.Blocked, "target.nope has no value"},
 		"never, verb fails":      {`{call: {path: /nowhere, status: 200}, expect: status == 201, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, of another type": {`{call: {path: /echo}, expect: data.n, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, not evaluated":   {`{call: {path: /echo}, expect: data.nope.x == 1, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
-		"left behind":            {`{expect: 1 == 1, background: b}`, judge.Invalid, "nothing waited for background b"},
+		"left behind":            {`{expect: 1 == 1, background: b}`, judge.Invalid, "no step waited for the background step b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,8 +76,7 @@ func TestNothingProvesNothing(t *testing.T) {
 	}
 }
 
-// TestFaultsMustHit: a fault that did nothing until it was cleared, or until the
-// file ended, makes the file INVALID.
+// TestFaultsMustHit: a fault that affected nothing before it was cleared or the file ended makes the file INVALID.
 func TestFaultsMustHit(t *testing.T) {
 	t.Parallel()
 	const fault = `{fault: {fault: offline, of: "\"brd_1\""%s}}`
@@ -103,15 +101,15 @@ func TestFaultsMustHit(t *testing.T) {
 			if got := res.Files[0].Status; got != c.want {
 				t.Errorf("got %s, want %s\n%s", got, c.want, out)
 			}
-			if c.want == judge.Invalid && !strings.Contains(res.Files[0].Reason, "fault offline took effect") {
-				t.Errorf("the reason names no fault: %q", res.Files[0].Reason)
+			if c.want == judge.Invalid && !strings.Contains(res.Files[0].Reason, "fault offline acted") {
+				t.Errorf("the reason doesn't say that fault offline had no effect: %q", res.Files[0].Reason)
 			}
 		})
 	}
 }
 
-// TestFaultsInForce: a fault counts for the evidence of the steps that ran while it
-// was armed, if it did something; one that acts at once counts until the file ends.
+// TestFaultsInForce: a fault that had an effect counts as evidence for the steps that ran while it was armed; an
+// instant fault counts until the file ends.
 func TestFaultsInForce(t *testing.T) {
 	t.Parallel()
 	const on, check = `{fault: {fault: %s, of: "\"brd_1\"", hits: 0}}`, `{call: {path: /echo}, clauses: [%s]}`
@@ -131,8 +129,8 @@ func TestFaultsInForce(t *testing.T) {
 	}
 }
 
-// TestWholeSuiteDrivesEveryFault: files that are said to be the whole suite don't
-// pass when they drive one fault only, and claim one clause.
+// TestWholeSuiteDrivesEveryFault: files that claim to be the whole suite don't pass if they drive only one fault and
+// claim one clause.
 func TestWholeSuiteDrivesEveryFault(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -143,7 +141,8 @@ func TestWholeSuiteDrivesEveryFault(t *testing.T) {
 	}
 }
 
-// TestBackgroundsOfOneName: the first one's result would be lost.
+// TestBackgroundsOfOneName: two background steps with one name are a mistake, because the first one's result would be
+// lost.
 func TestBackgroundsOfOneName(t *testing.T) {
 	t.Parallel()
 	_, err := Parse("one.yaml", []byte("steps:\n  - {expect: 1 == 2, background: b}\n  - {expect: 1 == 1, background: b}\n  - wait: b\n"))
@@ -152,8 +151,7 @@ func TestBackgroundsOfOneName(t *testing.T) {
 	}
 }
 
-// TestUnreadDocuments: a target whose documents can't be read has answers that
-// that were never checked.
+// TestUnreadDocuments: if the target's documents can't be read, its answers were never checked.
 func TestUnreadDocuments(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -164,8 +162,7 @@ func TestUnreadDocuments(t *testing.T) {
 	}
 }
 
-// TestOwnClauses: a failure is charged to the clauses whose expectation failed,
-// and to nothing else.
+// TestOwnClauses: a failure is charged to the clauses of the expectation that failed, and to no others.
 func TestOwnClauses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ steps, want string }{
@@ -182,7 +179,7 @@ func TestOwnClauses(t *testing.T) {
 			t.Parallel()
 			res, out := play(t, newFake(t), "steps: ["+c.steps+"]", Options{})
 			var got []string
-			for _, r := range res.Ledger { // the row itself may be SKIPPED: no checker saw anything
+			for _, r := range res.Ledger { // the row may be SKIPPED: no checker saw anything
 				if charged := judge.Pass; len(r.Assertions) > 0 {
 					for _, a := range r.Assertions {
 						if a.Status == judge.Fail {
@@ -199,7 +196,7 @@ func TestOwnClauses(t *testing.T) {
 	}
 }
 
-// TestTwins: two files of one name share neither phones nor references.
+// TestTwins: two files with the same name share neither phones nor references.
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -217,12 +214,12 @@ func TestTwins(t *testing.T) {
 	}
 	a, b := &fileRun{run: &run{seed: 1}, file: files[0]}, &fileRun{run: &run{seed: 1}, file: files[1]}
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
-		t.Errorf("both files have %s and %s", a.phone("ann"), a.uid("ann"))
+		t.Errorf("both files use %s and %s, want different ones", a.phone("ann"), a.uid("ann"))
 	}
 	once, again := files[2].Again(1, 2), files[2].Again(2, 2)
 	a, b = &fileRun{run: &run{seed: 1, target: Target{Marks: []int64{0}}}, file: once}, &fileRun{run: &run{seed: 1, target: Target{Marks: []int64{0}}}, file: again}
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
-		t.Errorf("both plays on a shared target have %s and %s", a.phone("ann"), a.uid("ann"))
+		t.Errorf("both runs on a shared target use %s and %s, want different ones", a.phone("ann"), a.uid("ann"))
 	}
 	if got := files[2].Base(); got != "other" {
 		t.Errorf("a name of its own became %q, want other", got)

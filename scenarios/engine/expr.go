@@ -189,7 +189,7 @@ func (e *Expr) unmet(s *scope) error {
 		return &failure{text: "expected " + e.src + e.found(s), definite: true}
 	}
 	if p := e.lacks(s); p != "" {
-		return &vain{fmt.Sprintf("%s holds although %s isn't there; write ?. before what may be absent", e.src, p)}
+		return &vain{fmt.Sprintf("%s is true although %s isn't there; write ?. before a field that may be absent", e.src, p)}
 	}
 	return nil
 }

@@ -81,7 +81,8 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// In 2028 Go's own zones, which are all that a container has, and after 2037 every machine's have a rule in place of a list.
+// A clock change is known where the zone has a rule instead of a list of changes: from 2028 in Go's embedded zones,
+// the only ones in a container, and from 2038 on every machine.
 func TestClockChange(t *testing.T) {
 	t.Parallel()
 	for now, want := range map[string]string{

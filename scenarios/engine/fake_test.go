@@ -14,27 +14,27 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// fake is a target: the public API and one control listener, just enough of them.
+// fake is a target: a minimal public API and one control listener.
 type fake struct {
-	limited int // so many token exchanges are refused
+	limited int // so many token exchanges are refused with 429
 	mu      sync.Mutex
 	now     time.Time
 	frozen  bool
-	calls   []string          // method and path of everything that was asked
-	answers map[string]string // Idempotency-Key to body
-	online  func(n int) bool  // of the n-th read of the boards
+	calls   []string          // method and path of every request
+	answers map[string]string // by Idempotency-Key
+	online  func(n int) bool  // at the n-th read of the boards
 	reads   int
-	permit  int    // status of a create
+	permit  int    // status of a permit creation
 	hits    int    // of every fault
-	real    bool   // a detached board is there, too
-	docs    string // the published document, the same for each sub-service
+	real    bool   // a detached board is listed too
+	docs    string // the published document, the same for every sub-service
 	events  []history.Event
-	mode    string // of the clock, "" = virtual
-	loses   int    // messages given up by each jump
+	mode    string // clock mode; "" = virtual
+	loses   int    // messages given up per jump
 	lost    int
-	gone    int             // of them, still to come
-	away    int             // control requests after POST /restart that nobody answers
-	ended   map[string]bool // paths that a DELETE finds nothing at
+	gone    int             // of these, how many are still to come
+	away    int             // control requests after POST /restart that get no answer
+	ended   map[string]bool // paths that DELETE no longer finds
 	api     *httptest.Server
 	lab     *httptest.Server
 }
@@ -58,7 +58,7 @@ func (f *fake) target() Target {
 		Places: []Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: fakeKey}}}
 }
 
-// twoFakes are a server, a fleet in another process whose clock is ahead, and the target that they form.
+// twoFakes are a server and a fleet in another process whose clock is ahead, and the target that they form.
 func twoFakes(t *testing.T, ahead time.Duration) (server, fleet *fake, both Target) {
 	t.Helper()
 	server, fleet = newFake(t), newFake(t)

@@ -26,7 +26,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// TestErrors: all problems of a file at once, each with line, caret and the nearest name.
+// TestErrors: all problems in a file are reported at once, each with line, caret and the nearest valid name.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob("testdata/errors/*.yaml")
@@ -39,7 +39,7 @@ func TestErrors(t *testing.T) {
 			_, err := Load(f)
 			var ps Problems
 			if !errors.As(err, &ps) {
-				t.Fatalf("no problems: %v", err)
+				t.Fatalf("got %v, want a list of problems", err)
 			}
 			golden(t, strings.TrimSuffix(f, ".yaml")+".txt", ps.Error()+"\n")
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// An expectation that comes out the same whatever the target answers shows nothing:
+// An expectation that gives the same result whatever the target answers shows nothing:
 // "status > 0", "len(x) >= 0", "a or not a", a pattern that fits everything. So
 // wherever one is met, the parts of the answer that it speaks of are changed, one
 // after the other and together. Unless one of the changes breaks it, or a real
@@ -49,8 +49,8 @@ func (x *frame) watches(e *Expr, sc *scope, own map[string]any, holds bool) {
 		w.seen[e] = one
 	}
 	spots := e.spots(own)
-	decided := len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool { return !x.step.Verbs.decides(p.last()) })
-	if one.turns = one.turns || holds != want || !decided && e.turns(sc, own, x.step.words(), want); !one.turns {
+	decided := len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool { return !x.step.asked().Verbs.decides(p.last()) })
+	if one.turns = one.turns || holds != want || !decided && e.turns(sc, own, x.step.asked().words(), want); !one.turns {
 		one.at = append(one.at, x.res)
 	}
 }
@@ -92,12 +92,12 @@ func (f *fileRun) idle() (out []*StepResult) {
 			s.Asserts = false
 		}
 		out = append(out, &StepResult{Name: "expect " + e.src, Line: e.pos.Line, Status: judge.Invalid,
-			Detail: "this comes out the same whatever the target answers"})
+			Detail: "this gives the same result whatever the target answers"})
 	}
 	for s, res := range f.watch.hollow {
 		if res != nil {
 			out = append(out, &StepResult{Name: res.Name, Line: s.pos.Line, Status: judge.Invalid,
-				Detail: "it looked at nothing, so it is no evidence for " + strings.Join(s.Clauses, ", ")})
+				Detail: "it looked at nothing, so it isn't evidence for " + strings.Join(s.Clauses, ", ")})
 		}
 	}
 	slices.SortFunc(out, func(a, b *StepResult) int {

@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestIdleExpectations: an expectation that no answer breaks makes the file INVALID,
-// and one that some answer breaks counts.
+// TestIdleExpectations: an expectation that no answer could break makes the file INVALID; one that some answer could
+// break counts.
 func TestIdleExpectations(t *testing.T) {
 	t.Parallel()
 	for expect, idle := range map[string]bool{
@@ -77,7 +77,7 @@ func TestIdleExpectations(t *testing.T) {
 			res, out := play(t, newFake(t), fmt.Sprintf("steps: [{call: {path: /echo}, expect: %q}]", expect), Options{})
 			want, reason := judge.Pass, ""
 			if idle {
-				want, reason = judge.Invalid, "comes out the same whatever the target answers"
+				want, reason = judge.Invalid, "gives the same result whatever the target answers"
 			}
 			if got := res.Files[0]; got.Status != want || !strings.Contains(got.Reason, reason) {
 				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, want, reason, out)
@@ -86,8 +86,8 @@ func TestIdleExpectations(t *testing.T) {
 	}
 }
 
-// TestIdleRows: an expectation may be idle in some rows of a table, not in all; and
-// one that failed before it held has shown that it can.
+// TestIdleRows: an expectation may be idle in some rows of a table but not in all, and one that failed before it held
+// has shown that it can fail.
 func TestIdleRows(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]judge.Status{
@@ -108,8 +108,8 @@ func TestIdleRows(t *testing.T) {
 	}
 }
 
-// TestIdleWords: where a field has a closed list of words, an expectation that allows
-// all of them, or excludes something else, is idle; a time stays a time.
+// TestIdleWords: where a field has a closed list of words, an expectation that allows all of them, or excludes only
+// other words, is idle. Times aren't treated as words.
 func TestIdleWords(t *testing.T) {
 	t.Parallel()
 	for src, c := range map[string]struct {
@@ -136,7 +136,8 @@ func TestIdleWords(t *testing.T) {
 	}
 }
 
-// TestWordsOfTheFile: that an answer doesn't have a text which the file itself uses elsewhere is worth saying.
+// TestWordsOfTheFile: "the answer doesn't contain this text" is a useful expectation if the file uses that text
+// elsewhere.
 func TestWordsOfTheFile(t *testing.T) {
 	t.Parallel()
 	for steps, want := range map[string]judge.Status{
@@ -155,7 +156,8 @@ func TestWordsOfTheFile(t *testing.T) {
 	}
 }
 
-// TestTimesInAnswers: a bound centuries away holds of every time that an answer might have.
+// TestTimesInAnswers: a bound that is centuries away is idle, because every time an answer might contain satisfies
+// it.
 func TestTimesInAnswers(t *testing.T) {
 	t.Parallel()
 	const now = "2026-03-02T10:00:00.000Z"
@@ -166,7 +168,7 @@ func TestTimesInAnswers(t *testing.T) {
 	}
 }
 
-// TestCodesAreTheContracts: the engine knows every error code that docs/errors.md lists.
+// TestCodesAreTheContracts: the engine knows every error code in docs/errors.md.
 func TestCodesAreTheContracts(t *testing.T) {
 	t.Parallel()
 	page := string(must.Get(os.ReadFile("../../docs/errors.md"))(t))

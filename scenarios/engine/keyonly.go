@@ -105,7 +105,7 @@ func (r *run) keepHours(ctx context.Context, id string) error {
 	})
 	a, err := r.read(ctx, id, http.MethodPatch, path, map[string]any{"hours": map[string]any{"week": map[string]any{}}})
 	if err != nil {
-		return fmt.Errorf("the hours can't be read: %w", err)
+		return fmt.Errorf("the opening hours can't be read: %w", err)
 	}
 	week = a.value("data", "hours", "week")
 	return nil

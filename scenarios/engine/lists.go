@@ -19,7 +19,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (n *Name) BindText(b *strictyaml.Binder, raw string, pos Pos) {
 	n.Text.BindText(b, raw, pos)
 	if !strings.Contains(raw, "${") && !identifier.MatchString(raw) {
-		b.Problem(pos, "%q cannot be a name: letters, digits and _ only", raw)
+		b.Problem(pos, "%q is not a valid name: use only letters, digits and _", raw)
 	}
 }
 
@@ -104,7 +104,7 @@ func bindList[T any, P interface {
 		e = b.Resolve(e)
 		text, ok := b.Scalar(e)
 		if !ok {
-			b.Problem(strictyaml.PosOf(e), "expected a text, found %s", strictyaml.KindOf(e))
+			b.Problem(strictyaml.PosOf(e), "expected text, found %s", strictyaml.KindOf(e))
 			continue
 		}
 		P(&out[i]).BindText(b, text, strictyaml.PosOf(e))

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// sink keeps the events of a kind.
+// sink keeps the events of one kind.
 type sink struct {
 	mu   sync.Mutex
 	kept []history.Event
@@ -25,7 +25,7 @@ func (s *sink) of(kind string) func(history.Event) {
 	}
 }
 
-// TestLooksAreTold: a step that could have failed says that it looked at boards; set-up doesn't.
+// TestLooksAreTold: a step that could have failed records that it looked at boards; set-up doesn't.
 func TestLooksAreTold(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]int{
@@ -44,8 +44,7 @@ func TestLooksAreTold(t *testing.T) {
 	}
 }
 
-// TestRevokedKeysAreTold: the history says when a key that the run had issued was revoked, and
-// never what it was.
+// TestRevokedKeysAreTold: the history records when a key issued by the run was revoked, but never the key itself.
 func TestRevokedKeysAreTold(t *testing.T) {
 	t.Parallel()
 	const secret = "sacl_000000000000000000000000000000000000"
@@ -57,7 +56,7 @@ func TestRevokedKeysAreTold(t *testing.T) {
 	r.keyLife(http.MethodDelete, "/keys/key_1", sending{}, &answer{Status: 404})
 	r.keyLife(http.MethodDelete, "/keys/key_2", sending{}, &answer{Status: 200})
 	if len(s.kept) > 0 {
-		t.Errorf("nothing was revoked, and %v was told", s.kept)
+		t.Errorf("nothing was revoked, but %v was recorded", s.kept)
 	}
 	r.keyLife(http.MethodDelete, "/keys/key_1", sending{}, &answer{Status: 200})
 	if len(s.kept) != 1 || s.kept[0].Route != "/lab/v1/keys/{id}" || !strings.Contains(s.kept[0].Text, `"key":"`) || strings.Contains(s.kept[0].Text, secret) {

@@ -22,7 +22,7 @@ var verdicts = []judge.Status{judge.Pass, judge.Fail, judge.Blocked, judge.Skipp
 // NewMetrics are metrics of one check.
 func NewMetrics() *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(),
-		planned: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doorlab_check_scenarios", Help: "Scenarios that the run has."}),
+		planned: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doorlab_check_scenarios", Help: "Scenarios in the run."}),
 		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doorlab_check_scenarios_running", Help: "Scenarios in progress."}),
 		scenarios: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_check_scenarios_total", Help: "Scenarios that are over, by status; the judgement at the end may still change one."},
 			[]string{"status"}),

@@ -40,7 +40,7 @@ func duration(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(rest)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a duration, write it like 36h, 1m30s or 2d", text)
+		return 0, fmt.Errorf("%q is not a valid duration, write it like 36h, 1m30s or 2d", text)
 	}
 	return add + d, nil
 }
@@ -90,7 +90,7 @@ func splitMoment(text string) (label string, d time.Duration, err error) {
 	}
 	m := moment.FindStringSubmatch(text)
 	if m == nil || text == "" {
-		return "", 0, fmt.Errorf("%q is not a moment, write it like now, cut+36h-1s, +48h or an RFC 3339 time", text)
+		return "", 0, fmt.Errorf("%q is not a valid moment, write it like now, cut+36h-1s, +48h or an RFC 3339 time", text)
 	}
 	if label = m[1]; label == "" {
 		label = "now"

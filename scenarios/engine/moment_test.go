@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestMarksOfSeveralClocks: a mark is later than anything that a process has reported before, even in the same
-// millisecond, although their clocks differ; the server's view stays the server's.
+// TestMarksOfSeveralClocks: a mark is later than anything that any process has reported before, even within the same
+// millisecond and although their clocks differ. The server's own view of time isn't changed.
 func TestMarksOfSeveralClocks(t *testing.T) {
 	t.Parallel()
 	server, fleet, target := twoFakes(t, 30*time.Millisecond)
@@ -24,8 +24,8 @@ func TestMarksOfSeveralClocks(t *testing.T) {
 	}
 }
 
-// TestFewControlConnections: many requests at once share few connections to a control listener, which resets
-// what is beyond its bound.
+// TestFewControlConnections: many concurrent requests share a few connections to a control listener, which resets
+// connections beyond its limit.
 func TestFewControlConnections(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

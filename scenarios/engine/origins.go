@@ -78,7 +78,7 @@ func (g *given) sources() (out []*source) {
 
 // captured remembers where the names of a step's captures came from.
 func (f *fileRun) captured(s *Step, sc *scope) {
-	src := &source{env: sc.env(), words: s.words()}
+	src := &source{env: sc.env(), words: s.asked().words()}
 	all := map[string]*given{}
 	for _, name := range keysOf(s.Capture) {
 		e := s.Capture[name]

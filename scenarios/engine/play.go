@@ -107,7 +107,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 		}
 	}
 	if res.Status == judge.Pass && !checked(res.Steps[len(setup):]) {
-		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that ran could have failed because of what the target did"
+		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that ran could have failed because of the target's behaviour"
 	}
 	if ctx.Err() == nil || res.Status == judge.Pass {
 		return
@@ -208,7 +208,7 @@ func (f *fileRun) end(whole bool) (out []*StepResult) {
 		<-b.done
 		b.cancel()
 		if whole && b.result.Status == judge.Pass {
-			b.result.Status, b.result.Detail = judge.Invalid, "nothing waited for background "+n+", so the file may have gone on before it ended"
+			b.result.Status, b.result.Detail = judge.Invalid, "no step waited for the background step "+n+", so the file may have gone on before it ended"
 		}
 		out = append(out, b.result)
 	}

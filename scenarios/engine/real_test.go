@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// TestRealBoards: a detached board, which nobody has replaced yet, keeps no file
-// from starting and is in no cohort but that of the real ones.
+// TestRealBoards: a detached board that hasn't been replaced yet doesn't keep a file from starting, and belongs to no
+// cohort except that of the real boards.
 func TestRealBoards(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -101,10 +101,10 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 		return nil, err
 	}
 	if _, err := r.api.promise.Check(q.method, q.path, a.Status, a.Headers["Content-Type"], a.Raw); err != nil {
-		return nil, &breach{"does not fit the target's OpenAPI document", err}
+		return nil, &breach{"doesn't match the target's OpenAPI document", err}
 	}
 	if err := r.api.promise.Manners(q.method, q.path, a.Status, a.Headers, a.Raw); err != nil {
-		return nil, &breach{"is not as every answer is", err}
+		return nil, &breach{"lacks something that every answer must have", err}
 	}
 	return a, nil
 }

@@ -24,7 +24,7 @@ func (f *fileRun) moment(text string) (time.Time, error) {
 	defer f.mu.Unlock()
 	t, ok := f.labels[label]
 	if !ok {
-		return t, fmt.Errorf("label %q is not marked yet", label)
+		return t, fmt.Errorf("the moment %q has not been marked yet", label)
 	}
 	return t.Add(d), nil
 }
@@ -254,7 +254,7 @@ func (x *frame) since(w When) (time.Time, error) {
 		return t, err
 	}
 	if raw, literal := w.Literal(); literal && strings.TrimSpace(raw) == "now" || t.After(x.run.now().Add(time.Second)) {
-		return t, fmt.Errorf("since %s: nothing can have happened after now; mark a moment before", w.raw)
+		return t, fmt.Errorf("since %s: nothing can have happened after now; mark an earlier moment", w.raw)
 	}
 	return t, nil
 }

@@ -66,7 +66,7 @@ const (
 func (r *run) comeToRest(ctx context.Context, res *Result) {
 	err := r.settle(ctx, false)
 	if err == nil && r.lab.mode != "virtual" {
-		res.Note("the target's clock can't be moved, so what changed in the last %s of the run was not judged unless it arrived (SYNC-1, SYNC-2, OFF-4)", overdue)
+		res.Note("the target's clock can't be moved, so changes made in the last %s of the run were not judged unless they had arrived (SYNC-1, SYNC-2, OFF-4)", overdue)
 		return
 	}
 	if err == nil {
@@ -74,7 +74,7 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 		var c clockView
 		if c, err = r.lab.move(ctx, "advance", r.now().Add(overdue)); err == nil {
 			r.saw(c)
-			r.emit(history.Event{Kind: history.Label, Text: "the last changes are due"})
+			r.emit(history.Event{Kind: history.Label, Text: "waiting until the last changes are due"})
 			r.readLists(ctx)
 		}
 	}
@@ -146,7 +146,7 @@ func (f *fileRun) gaveUp(ctx context.Context, before int64, res *FileResult) {
 	if err != nil || n == before {
 		return
 	}
-	why := fmt.Sprintf("jumps of the clock gave up %d messages that had not arrived", n-before)
+	why := fmt.Sprintf("jumps of the clock gave up on %d messages that had not arrived", n-before)
 	if res.Status == judge.Pass {
 		res.Status, res.Reason = judge.Invalid, why
 	} else {

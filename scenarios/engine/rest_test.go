@@ -9,9 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// TestLastChangesAreJudged: a permit that never comes onto a connected board is a
-// breach even when it was the last thing that a run did, because its time passes
-// before the run is judged. Where the clock can't be moved, the result says so.
+// TestLastChangesAreJudged: a permit that never reaches a connected board is a breach even if it was a run's last
+// change, because the run lets its time pass before judging. If the clock can't be moved, the result says so.
 func TestLastChangesAreJudged(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]judge.Status{"virtual": judge.Fail, "real": judge.Pass} {
@@ -27,8 +26,8 @@ func TestLastChangesAreJudged(t *testing.T) {
 		if res.Status != want {
 			t.Errorf("%s clock: got %s, want %s\n%s", mode, res.Status, want, out)
 		}
-		if told := strings.Contains(strings.Join(res.Notes, "\n"), "was not judged"); told != (mode == "real") {
-			t.Errorf("%s clock: got notes %q", mode, res.Notes)
+		if told := strings.Contains(strings.Join(res.Notes, "\n"), "were not judged"); told != (mode == "real") {
+			t.Errorf("%s clock: got notes %q, want one that something was not judged: %t", mode, res.Notes, mode == "real")
 		}
 		if jump := f.now.UnixMilli() - at; mode == "virtual" && jump < 301*time.Second.Milliseconds() {
 			t.Errorf("the run ended %d ms after its last change, want 301 s or more", jump)
@@ -36,13 +35,13 @@ func TestLastChangesAreJudged(t *testing.T) {
 	}
 }
 
-// TestGivenUpMessages: a file during which a jump gave up messages doesn't count.
+// TestGivenUpMessages: a file is INVALID if a jump gave up messages during it.
 func TestGivenUpMessages(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.loses = 3
 	res, out := play(t, f, `steps: [{call: {path: /echo}}, {clock: {advance: 1s}}]`, Options{})
-	if got := res.Files[0]; got.Status != judge.Invalid || !strings.Contains(got.Reason, "gave up 3 messages") {
+	if got := res.Files[0]; got.Status != judge.Invalid || !strings.Contains(got.Reason, "gave up on 3 messages") {
 		t.Errorf("got %s %q, want INVALID and the 3 messages\n%s", got.Status, got.Reason, out)
 	}
 }

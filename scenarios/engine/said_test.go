@@ -2,7 +2,7 @@ package engine
 
 import "testing"
 
-// A word counts where it stands as a whole, wherever it stands.
+// A word counts wherever it appears as a whole word.
 func TestWordsIn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ type Doc struct {
 	Labels      []string       `json:"labels,omitempty" jsonschema:"description=Words to choose files by (check --label); smoke is the quick subset"`
 	Needs       Needs          `json:"needs,omitempty" jsonschema:"description=What the target must offer; SKIPPED otherwise"`
 	Vars        map[string]Any `json:"vars,omitempty" jsonschema:"description=Names for values; --var overrides them"`
-	Setup       []Step         `json:"setup,omitempty" jsonschema:"description=Steps before; a failure here is BLOCKED"`
+	Setup       []Step         `json:"setup,omitempty" jsonschema:"description=Preparatory steps; if one fails, the file is BLOCKED"`
 	Steps       []Step         `json:"steps" jsonschema:"required,description=What happens, one after the other"`
 }
 
@@ -27,7 +27,7 @@ type Needs struct {
 	Virtual bool `json:"virtual,omitempty" jsonschema:"description=A virtual clock"`
 	Live    bool `json:"live,omitempty" jsonschema:"description=A live place"`
 	Test    bool `json:"test,omitempty" jsonschema:"description=A test place"`
-	Fleet   bool `json:"fleet,omitempty" jsonschema:"description=It is about a fleet: its own world in a testbed has as many boards as check --boards says; others have few"`
+	Fleet   bool `json:"fleet,omitempty" jsonschema:"description=The file is about a fleet: in a testbed its world has as many boards as check --boards says; other files get few"`
 }
 
 // Step is one verb and the common keys.
@@ -35,22 +35,31 @@ type Step struct {
 	node
 	Name       string    `json:"name,omitempty" jsonschema:"description=Shown in reports; made from the verb when empty"`
 	Clauses    ClauseIDs `json:"clauses,omitempty" jsonschema:"description=Guarantees that this step is evidence for"`
-	Boundary   Text      `json:"boundary,omitempty" jsonschema:"description=The boundary value that this step stands on such as 36h"`
+	Boundary   Text      `json:"boundary,omitempty" jsonschema:"description=The boundary value that this step tests, such as 36h"`
 	If         *Expr     `json:"if,omitempty" jsonschema:"description=Skip the step unless this holds"`
-	Cases      *Any      `json:"cases,omitempty" jsonschema:"description=A table: the step runs once per row with the row's columns as names; a list or a template that makes one"`
-	AtLeast    *Num      `json:"atLeast,omitempty" jsonschema:"description=Fewest rows that cases must have; BLOCKED with fewer; default 1"`
-	Expect     Exprs     `json:"expect,omitempty" jsonschema:"description=What must hold of the verb's result"`
+	Cases      *Any      `json:"cases,omitempty" jsonschema:"description=A table: the step runs once per row, with the columns as names; a list, or a template that yields one"`
+	AtLeast    *Num      `json:"atLeast,omitempty" jsonschema:"description=The fewest rows that cases must have; BLOCKED with fewer; default 1"`
+	Expect     Exprs     `json:"expect,omitempty" jsonschema:"description=What must be true of the verb's result"`
 	Require    Exprs     `json:"require,omitempty" jsonschema:"description=What must hold for the run to count; INVALID otherwise"`
-	Within     *Dur      `json:"within,omitempty" jsonschema:"description=Try again until it holds for at most this long (wall time)"`
+	Within     *Dur      `json:"within,omitempty" jsonschema:"description=Try again until it holds, for at most this long (wall time)"`
 	Eventually bool      `json:"eventually,omitempty" jsonschema:"description=The same as within: 30s"`
 	Never      *Dur      `json:"never,omitempty" jsonschema:"description=The expectation must stay false for this long (wall time)"`
 	Capture    Captures  `json:"capture,omitempty" jsonschema:"description=Names for parts of the result: name: expression"`
-	Background string    `json:"background,omitempty" jsonschema:"description=Go on at once; a later wait names it"`
+	Background string    `json:"background,omitempty" jsonschema:"description=Carry on at once; a later wait must name it"`
 	Continue   bool      `json:"continue,omitempty" jsonschema:"description=A failure here does not stop the file"`
 
 	Verbs
 
-	asserts bool // what the target does can make it fail
+	asserts bool  // what the target does can make it fail
+	waits   *Step // the step in the background that it waits for
+}
+
+// asked is the step whose answer the expectations are about.
+func (s *Step) asked() *Step {
+	if s.waits != nil {
+		return s.waits
+	}
+	return s
 }
 
 // Captures are names for parts of a result.

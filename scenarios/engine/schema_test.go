@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-// TestSchema: every verb is in the schema, descriptions are whole, a step has one verb.
+// TestSchema: every verb is in the schema, descriptions are complete, and a step has one verb.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(Schema())(t)
@@ -32,10 +32,10 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	if len(step.OneOf) != len(strictyaml.Keys(verbsType))+1 {
-		t.Errorf("%d ways to write a step for %d verbs", len(step.OneOf), len(strictyaml.Keys(verbsType)))
+		t.Errorf("%d ways to write a step for %d verbs, want one more than verbs", len(step.OneOf), len(strictyaml.Keys(verbsType)))
 	}
-	for _, want := range []string{"Cohort, board or list; default all live boards", "Known by it: .boards .doors .places .count and .board .door .place (the first)",
-		"Expected HTTP status or a list of them; without any expectation 200", "Short name; the file's name when empty", `"wrong-id"`, "how long the line stays up: 0.1 to 2592000 s; default 20"} {
+	for _, want := range []string{"Cohort, board or list; all live boards by default", "Name for the boards: .boards .doors .places .count and .board .door .place (the first)",
+		"Expected HTTP status or a list of them; 200 if nothing is expected", "Short name; the file's name when empty", `"wrong-id"`, "how long the line stays up: 0.1 to 2592000 s; default 20"} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("no %q in the schema", want)
 		}
@@ -52,7 +52,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsDescribed: an editor that reads a schema can explain every field of a scenario or plan.
+// TestEveryFieldIsDescribed: an editor that uses a schema can explain every field of a scenario or plan.
 func TestEveryFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	for name, schema := range map[string]func() ([]byte, error){"scenario": Schema, "plan": PlanSchema} {
@@ -76,7 +76,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 					}
 				}
 				for key, e := range x {
-					if key != "allOf" { // which parameters belong to which fault
+					if key != "allOf" { // allOf says which parameters belong to which fault
 						visit(at+"."+key, e)
 					}
 				}

@@ -128,7 +128,7 @@ func clockChange(now time.Time, zone, way string) (string, error) {
 			next = at.Add(24 * time.Hour)
 		}
 		if next.IsZero() || next.Sub(now) > 5*365*24*time.Hour {
-			return "", fmt.Errorf("no clock in %s goes %s within 5 years", zone, way)
+			return "", fmt.Errorf("clocks in %s don't go %s within the next 5 years", zone, way)
 		}
 		_, after := next.Zone()
 		if after > before && way == "forward" || after < before && way == "back" {

@@ -5,30 +5,30 @@ import (
 	"testing"
 )
 
-// TestClaimsForAnother: a step that can fail, but for another guarantee, is a mistake where it claims one, and so is a
-// file's claim that none of its steps has to do with.
+// TestClaimsForAnother: a step that can fail, but for a different guarantee than it claims, is a mistake in the file.
+// So is a file's claim that none of its steps relates to.
 func TestClaimsForAnother(t *testing.T) {
 	t.Parallel()
 	const door, brd = `"\"dor_1\""`, `"\"brd_1\""`
 	for source, want := range map[string]string{
-		`{steps: [{synced: {of: ` + brd + `}, clauses: [CMD-1]}]}`:                                                              "what this synced finds is no evidence for CMD-1",
+		`{steps: [{synced: {of: ` + brd + `}, clauses: [CMD-1]}]}`:                                                              "what this synced finds isn't evidence for CMD-1",
 		`{steps: [{synced: {of: ` + brd + `}, clauses: [SYNC-1]}]}`:                                                             "",
-		`{steps: [{boards: {of: ` + brd + `, all: online}, clauses: [CMD-1]}]}`:                                                 "no evidence for CMD-1",
+		`{steps: [{boards: {of: ` + brd + `, all: online}, clauses: [CMD-1]}]}`:                                                 "isn't evidence for CMD-1",
 		`{steps: [{boards: {of: ` + brd + `, all: online}, clauses: [OFF-4]}]}`:                                                 "",
-		`{steps: [{present: {phone: "01012345678", door: ` + door + `, result: opened}, clauses: [CMD-5]}]}`:                    "no evidence for CMD-5",
-		`{steps: [{command: {door: ` + door + `, outcome: reported}, clauses: [HRS-1]}]}`:                                       "no evidence for HRS-1",
+		`{steps: [{present: {phone: "01012345678", door: ` + door + `, result: opened}, clauses: [CMD-5]}]}`:                    "isn't evidence for CMD-5",
+		`{steps: [{command: {door: ` + door + `, outcome: reported}, clauses: [HRS-1]}]}`:                                       "isn't evidence for HRS-1",
 		`{steps: [{command: {door: ` + door + `, outcome: reported}, clauses: [CMD-1]}]}`:                                       "",
 		`{steps: [{group: [{command: {door: ` + door + `, outcome: reported}}], clauses: [CMD-1]}]}`:                            "",
-		`{steps: [{group: [{synced: {of: ` + brd + `}}], clauses: [CMD-1]}]}`:                                                   "no evidence for CMD-1",
-		`{steps: [{call: {path: /device/v1/devices}, clauses: [IMP-1]}]}`:                                                       "no evidence for IMP-1",
+		`{steps: [{group: [{synced: {of: ` + brd + `}}], clauses: [CMD-1]}]}`:                                                   "isn't evidence for CMD-1",
+		`{steps: [{call: {path: /device/v1/devices}, clauses: [IMP-1]}]}`:                                                       "isn't evidence for IMP-1",
 		`{clauses: [CMD-1], steps: [{synced: {of: ` + brd + `}}]}`:                                                              "the file claims CMD-1",
 		`{clauses: [CMD-1], setup: [{command: {door: ` + door + `, outcome: reported}}], steps: [{synced: {of: ` + brd + `}}]}`: "the file claims CMD-1",
 		`{clauses: [SYNC-1], steps: [{synced: {of: ` + brd + `}}]}`:                                                             "",
-		`{steps: [{call: {path: /device/v1/devices, match: {success: true}}, clauses: [CMD-1]}]}`:                               "no evidence for CMD-1",
+		`{steps: [{call: {path: /device/v1/devices, match: {success: true}}, clauses: [CMD-1]}]}`:                               "isn't evidence for CMD-1",
 		`{steps: [{call: {path: /device/v1/doors, match: {success: true}}, clauses: [LEG-1]}]}`:                                 "",
-		`{steps: [{call: {path: /space/v1/partner/gate-config}, clauses: [LEG-1]}]}`:                                            "no evidence for LEG-1",
+		`{steps: [{call: {path: /space/v1/partner/gate-config}, clauses: [LEG-1]}]}`:                                            "isn't evidence for LEG-1",
 		`{steps: [{call: {path: /space/v1/access/people, status: 404}, clauses: [LEG-1]}]}`:                                     "",
-		`{steps: [{permit: {person: a, status: [200, 409]}, clauses: [PERM-5]}]}`:                                               "claim PERM-5 at a step that tells which it was",
+		`{steps: [{permit: {person: a, status: [200, 409]}, clauses: [PERM-5]}]}`:                                               "claim PERM-5 at a step that tells them apart",
 		`{steps: [{permit: {person: a, status: [200, 409]}, expect: status == 409, clauses: [PERM-5]}]}`:                        "",
 		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision <= desiredRevision}, clauses: [SYNC-1]}]}`:                    "boards without an expectation can't fail",
 		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision == desiredRevision}, clauses: [SYNC-1]}]}`:                    "",

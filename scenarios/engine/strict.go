@@ -69,7 +69,7 @@ func some(args ...any) (any, error) {
 func strictly() []expr.Option {
 	return []expr.Option{expr.Patch(comparison{}), expr.Patch(quantifier{}), expr.Function("$some", some, new(func(any) bool)), expr.Function("$missing", func(args ...any) (any, error) {
 		if args[0] == nil && args[1] == nil {
-			return nil, fmt.Errorf("%w in %s; write nil if that is meant", errMissing, args[2])
+			return nil, fmt.Errorf("%w in %s; if you mean a missing value, write nil", errMissing, args[2])
 		}
 		return false, nil
 	}, new(func(any, any, string) bool))}

@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/loadtest"
 )
 
-// TestTrace: a step that fails keeps its last requests with their answers and the
-// lists that it counted, without a secret; one that passes keeps nothing.
+// TestTrace: a failed step keeps its last requests with their answers and the lists that it counted, without secrets;
+// a passing step keeps nothing.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	res, out := play(t, newFake(t), `
@@ -53,7 +53,7 @@ steps:
 	}
 }
 
-// TestLoadRequests: a load step that fails shows the worst of its requests.
+// TestLoadRequests: a failed load step shows the worst of its requests.
 func TestLoadRequests(t *testing.T) {
 	t.Parallel()
 	slow := loadtest.Sample{Outcome: "reported", Since: 900, Exchange: report.Exchange{Method: "POST", URL: "/device/v1/devices/dor_1/commands", Status: 200, Ms: 899, Note: "reported, due 1 s into the run"}}

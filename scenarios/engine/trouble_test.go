@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/loadtest"
 )
 
-// TestUnreachable: an unreachable target gets no verdict.
+// TestUnreachable: a target that can't be reached gets no verdict.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -41,8 +41,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestSeveralClocks: a target of several processes is frozen at one moment, the
-// first whole millisecond that no clock is past.
+// TestSeveralClocks: a target of several processes is frozen at one common moment, the first whole millisecond that
+// no clock has passed.
 func TestSeveralClocks(t *testing.T) {
 	t.Parallel()
 	f, ahead, target := twoFakes(t, 7*time.Millisecond)
@@ -56,11 +56,11 @@ steps:
   - call: {path: /echo}
 `)}, Options{Progress: &out})
 	if err != nil || res.Files[0].Status != judge.Pass || !f.now.Equal(ahead.now) {
-		t.Fatalf("%v, clocks at %s and %s\n%s", err, f.now, ahead.now, &out)
+		t.Fatalf("got %v, clocks at %s and %s; want no error, a PASS and the same time\n%s", err, f.now, ahead.now, &out)
 	}
 }
 
-// TestSettledBeforeAJump: of several processes each says that nothing is on its way before any of them jumps.
+// TestSettledBeforeAJump: with several processes, each reports that nothing is in flight before any of them jumps.
 func TestSettledBeforeAJump(t *testing.T) {
 	t.Parallel()
 	f, other, target := twoFakes(t, 0)
@@ -75,14 +75,13 @@ func TestSettledBeforeAJump(t *testing.T) {
 				moves = append(moves, path.Base(c))
 			}
 		}
-		if got, want := strings.Join(moves, " "), "settle advance settle advance"; got != want { // the file's, and the rest before judging
+		if got, want := strings.Join(moves, " "), "settle advance settle advance"; got != want { // one in the file, one before judging
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }
 
-// TestWithoutControl: against a bare deployment a file that needs no board runs,
-// the others are skipped.
+// TestWithoutControl: on a deployment without a control API, files that need no board run and the others are skipped.
 func TestWithoutControl(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -95,8 +94,8 @@ func TestWithoutControl(t *testing.T) {
 	}
 }
 
-// TestAgainWithoutControl: whoever checks somebody else's deployment a second time is new to it again, and waits when
-// the first run has used up the limit of exchanges.
+// TestAgainWithoutControl: a second check of somebody else's deployment uses new names again, and waits if the first
+// run used up the exchange limit.
 func TestAgainWithoutControl(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

@@ -119,7 +119,7 @@ func (x *frame) stillFalse(err error, spent time.Duration) error {
 	case errors.As(err, &fail) && fail.definite:
 		for i := range x.step.Expect {
 			if p := x.step.Expect[i].lacks(x.scope.child(x.last)); p != "" {
-				return fmt.Errorf("never: %s isn't there; write ?. before what may be absent", p)
+				return fmt.Errorf("never: %s isn't there; write ?. before a field that may be absent", p)
 			}
 		}
 		return nil
@@ -196,7 +196,7 @@ func (x *frame) with(out fields) *scope {
 // expectations returns the first that doesn't hold. Those with their own clauses are all checked, so that each is
 // evidence only for its own clauses.
 func (x *frame) expectations(sc *scope) (first error) {
-	x.res.Charges = nil
+	x.res.Charges, x.res.Expects = nil, len(x.step.Expect) > 0
 	general := error(nil)
 	for i := range x.step.Expect {
 		e := &x.step.Expect[i]

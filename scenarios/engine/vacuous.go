@@ -25,7 +25,7 @@ func (c *checker) vacuous(d *Doc) {
 	for n := range d.Vars {
 		fixed[n] = true
 	}
-	c.copies = copies{of: map[string]string{}, varying: map[string]bool{}}
+	c.copies = copies{of: map[string]string{}, varying: map[string]bool{}, answers: map[*Step]int{}}
 	for _, list := range [][]Step{d.Setup, d.Steps} {
 		c.empty(list, fixed)
 	}
@@ -37,6 +37,9 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 	for i := range steps {
 		s := &steps[i]
 		c.copies.before(s)
+		if w := s.Verbs.Wait; w != nil {
+			s.waits = c.running[w.For]
+		}
 		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
 			if in == nil {
 				continue
@@ -54,15 +57,12 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			}
 		}
 		for i := range s.Expect {
-			s.Expect[i].copies = c.copies.itself(&s.Expect[i])
+			s.Expect[i].copies = c.copies.itself(&s.Expect[i], s)
 		}
 		c.copies.after(s)
 		s.asserts = s.assertive(fixed)
 		if s.Background != "" {
-			c.asserting[s.Background], c.running[s.Background] = s.asserts, s
-		}
-		if w := s.Verbs.Wait; w != nil && len(s.Expect) == 0 {
-			s.asserts = c.asserting[w.For]
+			c.running[s.Background] = s
 		}
 		c.fitsAll(s)
 		c.claimsNothing(s)
@@ -77,7 +77,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			all.still = all.named(known)
 		}
 		if d := s.Never; d != nil && shorter(d, shortestNever) {
-			c.b.Problem(d.pos, "never must last at least %s: nothing happens in less", shortestNever)
+			c.b.Problem(d.pos, "never must last at least %s: nothing can happen in less time", shortestNever)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (c *checker) atLeastOnce(v *Verbs) {
 
 // assertive reports whether the step can fail because of what the target does.
 func (s *Step) assertive(fixed map[string]bool) bool {
-	v := &s.Verbs
+	v := &s.asked().Verbs
 	if v.lab() {
 		fixed = maps.Clone(fixed)
 		maps.Copy(fixed, resultFields) // the lab's own word
@@ -119,12 +119,12 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 			return true
 		}
 	}
-	switch {
-	case v.Call != nil, v.Permit != nil, v.Revoke != nil, v.Link != nil, v.Netloss != nil, v.Policy != nil, v.Hours != nil,
-		v.Synced != nil, v.Bulk != nil, v.Wait != nil, v.Membership != nil, v.Reservation != nil:
+	switch v = &s.Verbs; {
+	case v.Wait != nil:
+		return s.waits != nil && s.waits.asserts
+	case v.Call != nil, v.Command != nil, v.Permit != nil, v.Revoke != nil, v.Link != nil, v.Netloss != nil, v.Policy != nil, v.Hours != nil,
+		v.Synced != nil, v.Bulk != nil, v.Membership != nil, v.Reservation != nil:
 		return true // without an expectation of its own the status must be right
-	case v.Command != nil:
-		return v.Command.Outcome != "" || len(v.Command.Status) > 0 || v.Command.Error.set() || v.Command.Match != nil || v.Command.Code.set()
 	case v.Present != nil:
 		return v.Present.Result.set() || v.Present.Reason.set()
 	case v.PresentEach != nil:
@@ -196,10 +196,11 @@ func (e *Expr) named(fixed map[string]bool) bool {
 	return true
 }
 
-// checked reports whether any step that was played could have failed because of what the target did.
+// checked reports whether any step that was played could have failed because of what the target did. A step with
+// children counts if its own expectations could have failed.
 func checked(steps []*StepResult) bool {
 	for _, s := range steps {
-		if s.Asserts && s.Status == judge.Pass && len(s.Children) == 0 || checked(s.Children) {
+		if s.Asserts && s.Status == judge.Pass && (len(s.Children) == 0 || s.Expects) || checked(s.Children) {
 			return true
 		}
 	}
@@ -260,7 +261,7 @@ func (c *checker) fitsAll(s *Step) {
 	}
 	if a.Match != nil {
 		if m, ok := a.Match.v.(map[string]Any); a.Match.v == nil || ok && len(m) == 0 {
-			c.b.Problem(s.pos, "match is empty: every answer would fit")
+			c.b.Problem(s.pos, "match is empty: every answer would match")
 		}
 	}
 	kinds := map[byte]int{}
@@ -274,11 +275,11 @@ func (c *checker) fitsAll(s *Step) {
 	}
 	switch {
 	case kinds['2'] > 0 && names("502") && names("504"):
-		c.b.Problem(s.pos, "status lists success, 502 and 504: every answer of a board would fit")
+		c.b.Problem(s.pos, "status lists success, 502 and 504: every answer from a board would match")
 	case kinds['2'] > 0 && kinds['4'] > 0 && kinds['5'] > 0:
-		c.b.Problem(s.pos, "status lists success, refusal and failure: every answer would fit")
+		c.b.Problem(s.pos, "status lists success, refusal and failure: every answer would match")
 	case kinds['2'] > 0 && kinds['4'] >= manyRefusals:
-		c.b.Problem(s.pos, "status lists success and %d refusals: nearly every answer would fit", kinds['4'])
+		c.b.Problem(s.pos, "status lists success and %d refusals: nearly every answer would match", kinds['4'])
 	}
 }
 

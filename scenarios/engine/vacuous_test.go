@@ -7,13 +7,12 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// TestVacuousFiles: a file whose steps could not have failed, or that claims what
-// nothing in it shows, never passes.
+// TestVacuousFiles: a file whose steps couldn't have failed, or whose claim nothing in it tests, never passes.
 func TestVacuousFiles(t *testing.T) {
 	t.Parallel()
 	const claim = "it claims CMD-7, and nothing in it could have failed for that"
 	const nothing = "nothing was checked"
-	const same = "comes out the same whatever the target answers"
+	const same = "gives the same result whatever the target answers"
 	for name, c := range map[string]struct{ source, reason string }{
 		"only a log line":             {`steps: [{log: hello}]`, nothing},
 		"only a pause":                {`steps: [{pause: 1ms}]`, nothing},
@@ -35,14 +34,14 @@ func TestVacuousFiles(t *testing.T) {
 			}
 			for _, r := range res.Ledger {
 				if r.Clause == "CMD-7" && r.Status == judge.Pass {
-					t.Errorf("the ledger says %s", r)
+					t.Errorf("the ledger says %s, want no PASS", r)
 				}
 			}
 		})
 	}
 }
 
-// TestEmptySteps: what has nothing to do is a mistake in the file.
+// TestEmptySteps: a step with nothing to do is a mistake in the file.
 func TestEmptySteps(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
@@ -60,7 +59,7 @@ func TestEmptySteps(t *testing.T) {
 		"steps: [{call: {path: /echo}, never: 1ms, expect: a}]":             "never must last at least 10ms",
 		"steps: [{log: x, clauses: [CMD-1]}]":                               "log can't fail",
 		"steps: [{pause: 1s, clauses: [CMD-1]}]":                            "pause can't fail",
-		"steps: [{call: {path: /echo, status: [200, 502, 504]}}]":           "every answer of a board",
+		"steps: [{call: {path: /echo, status: [200, 502, 504]}}]":           "every answer from a board",
 	} {
 		if _, err := Parse("one.yaml", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want a problem %q", source, err, want)
@@ -68,8 +67,8 @@ func TestEmptySteps(t *testing.T) {
 	}
 }
 
-// TestCopies: comparing a value with itself proves nothing, however it got its other name; one that
-// was given again in between is.
+// TestCopies: comparing a value with itself under another name proves nothing; comparing it with a value captured
+// again later does.
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	const get, again = `{call: {path: /echo}, capture: {a: data}}, `, `{call: {path: /echo}, capture: {a: data}}, `
@@ -107,7 +106,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestWholeResult: a result keeps its parts, under whatever name, and its parts agree with it.
+// TestWholeResult: a result agrees with its own parts under whatever names, so comparing them proves nothing.
 func TestWholeResult(t *testing.T) {
 	t.Parallel()
 	for expect, want := range map[string]judge.Status{
@@ -138,7 +137,7 @@ func TestWholeResult(t *testing.T) {
 	}
 }
 
-// TestListsAgree: what the engine itself counted, or was told to look at, shows nothing.
+// TestListsAgree: comparing what the engine itself counted, or was told to look at, proves nothing.
 func TestListsAgree(t *testing.T) {
 	t.Parallel()
 	const brd = `"\"brd_1\""`
@@ -164,7 +163,7 @@ func TestListsAgree(t *testing.T) {
 	}
 }
 
-// TestOwnNames: what the file chose itself shows nothing of the target.
+// TestOwnNames: values that the file chose itself prove nothing about the target.
 func TestOwnNames(t *testing.T) {
 	t.Parallel()
 	for expect, want := range map[string]judge.Status{
@@ -185,7 +184,8 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestClaimsOfNothing: clauses at a step that can't fail for them are a mistake, with their place, whatever other steps check.
+// TestClaimsOfNothing: clauses at a step that can't fail for them are a mistake and are reported with their position,
+// whatever other steps check.
 func TestClaimsOfNothing(t *testing.T) {
 	t.Parallel()
 	const brd = `"\"brd_1\""`
@@ -204,8 +204,8 @@ func TestClaimsOfNothing(t *testing.T) {
 		`boards: {}, require: count > 0`:               "boards without an expectation can't fail",
 		`control: {path: /clock, status: 200}`:         "control without an expectation can't fail",
 		`control: {path: /nowhere, status: 404}`:       "control without an expectation can't fail",
-		`call: {path: /livez}`:                         "/livez says only that the server listens",
-		`call: {path: /readyz}, expect: status == 200`: "/readyz says only that the server listens",
+		`call: {path: /livez}`:                         "/livez only shows that the server listens",
+		`call: {path: /readyz}, expect: status == 200`: "/readyz only shows that the server listens",
 		`wait: b`: "wait without an expectation can't fail",
 		`control: {path: /faults, body: {}, status: 409, error: rule_violated}`: "",
 		`key: {name: k, place: "\"plc_1\""}`:                                    "", // the server may refuse it
@@ -222,7 +222,8 @@ func TestClaimsOfNothing(t *testing.T) {
 	}
 }
 
-// TestLookedAtNothing: a claim at a step that never had anything to look at makes the file INVALID, unless it once had.
+// TestLookedAtNothing: a claim at a step that never had anything to look at makes the file INVALID, unless it did at
+// least once.
 func TestLookedAtNothing(t *testing.T) {
 	t.Parallel()
 	const none = `{journal: {of: "\"brd_1\"", all: action == "pulse", atLeast: 0}, clauses: [CMD-7]}`

@@ -105,7 +105,7 @@ func (t Text) eval(s *scope) (any, error) {
 			return nil, err
 		}
 		if v == nil {
-			return nil, fmt.Errorf("%s: %s is nothing", t.raw, p.expr.src)
+			return nil, fmt.Errorf("%s: %s has no value", t.raw, p.expr.src)
 		}
 		out.WriteString(show(v))
 	}
@@ -120,7 +120,7 @@ func (t Text) str(s *scope) (string, error) {
 		return "", err
 	}
 	if v == nil && t.set() {
-		return "", fmt.Errorf("%s is nothing", t.raw)
+		return "", fmt.Errorf("%s has no value", t.raw)
 	}
 	return show(v), nil
 }

@@ -118,7 +118,7 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 		}
 	}
 	if behind > 0 {
-		return failed("%d of %d boards are not synchronized after %s, one: %s", behind, n, limit, example)
+		return failed("%d of %d boards are not synchronized after %s, for example %s", behind, n, limit, example)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (b *Bulk) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	if len(places) == 0 || n < 1 || revoke > n {
-		return nil, fmt.Errorf("cannot register %d people at %d places and revoke %d", n, len(places), revoke)
+		return nil, fmt.Errorf("can't register %d people at %d places and revoke %d", n, len(places), revoke)
 	}
 	turn, err := b.pace(x, n+revoke)
 	if err != nil {

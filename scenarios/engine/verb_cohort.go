@@ -34,7 +34,7 @@ func (c *Cohort) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	if least := x.count(c.Expect, 1); len(from) < least {
-		return nil, fmt.Errorf("only %s for cohort %s, it needs %d", amount.Many(len(from), "board"), name, least)
+		return nil, fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(len(from), "board"), name, least)
 	}
 	v := cohortValue(name, from)
 	x.scope.root().set(name, v)
@@ -87,7 +87,7 @@ func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) ([]*boardInfo, 
 	case c.Share != nil:
 		f, err := c.Share.num(x.scope)
 		if err == nil && f <= 0 {
-			err = fmt.Errorf("a share of %s is nobody", c.Share.raw)
+			err = fmt.Errorf("a share of %s contains no boards", c.Share.raw)
 		}
 		if err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func (c *Cohort) part(x *frame, from []*boardInfo, _ *rand.Rand) ([]*boardInfo, 
 	n, err1 := strconv.Atoi(a)
 	m, err2 := strconv.Atoi(b)
 	if err1 != nil || err2 != nil || n < 1 || m < n {
-		return nil, fmt.Errorf("%q is not a fraction, write it like 1/4", text)
+		return nil, fmt.Errorf("%q is not a valid fraction, write it like 1/4", text)
 	}
 	all := shuffled(from, rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("parts"))))
 	var out []*boardInfo

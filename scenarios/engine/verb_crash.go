@@ -15,7 +15,7 @@ import (
 // Crash kills the server while it works on a command.
 type Crash struct {
 	At      Text     `json:"at" jsonschema:"required,enum=after-claim,enum=before-publish,enum=after-publish,enum=before-commit,enum=after-commit,enum=before-answer,description=The step of the command at which the server dies"`
-	Command *Command `json:"command" jsonschema:"required,description=The command in flight; nobody gets an answer to it"`
+	Command *Command `json:"command" jsonschema:"required,description=The command in progress; nobody gets an answer to it"`
 }
 
 // reviveTime bounds how long the restart may take.
@@ -43,7 +43,7 @@ func (c *Crash) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	if a, err := x.run.do(x.ctx, q); err == nil {
-		return nil, failed("the command was answered, although the server was to die at %s: %s", at, a.short())
+		return nil, failed("the command was answered although the server should have died at %s: %s", at, a.short())
 	}
 	lives, err := x.run.lab.revived(x.ctx, armed.Lives)
 	x.res.Detail = fmt.Sprintf("life %d", lives)
@@ -59,7 +59,7 @@ func (l *lab) revived(ctx context.Context, n int64) (int64, error) {
 			return got.Data.Lives, nil
 		}
 		if clock.Mono()-began > reviveTime {
-			return n, errors.New("the server didn't restart: the command never reached the step, or the start failed")
+			return n, errors.New("the server didn't restart: the command never reached that step, or the restart failed")
 		}
 		if err := client.Pause(ctx, 50*time.Millisecond); err != nil {
 			return n, err

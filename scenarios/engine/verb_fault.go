@@ -182,7 +182,7 @@ func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 	f.cleared = append(f.cleared, a)
 	if a.hits < a.least {
 		f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
-			Detail: fmt.Sprintf("the run does not count: fault %s took effect %d times, want at least %d (hits)", a.name, a.hits, a.least),
+			Detail: fmt.Sprintf("the run does not count: fault %s acted %d times, want at least %d (hits)", a.name, a.hits, a.least),
 			At:     f.run.now(), Started: a.to})
 	}
 	return nil
@@ -193,7 +193,7 @@ func (f *fileRun) unhit(ctx context.Context) []*StepResult {
 	for _, a := range f.faults {
 		if err := f.disarm(ctx, a); err != nil && ctx.Err() == nil {
 			f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
-				Detail: "the run does not count: how often fault " + a.name + " took effect is not known: " + err.Error(),
+				Detail: "the run does not count: how often fault " + a.name + " acted is not known: " + err.Error(),
 				At:     f.run.now(), Started: clock.WallNow()})
 		}
 	}

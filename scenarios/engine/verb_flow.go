@@ -44,7 +44,7 @@ func (c *Clock) run(x *frame) (fields, error) {
 			return nil, err
 		}
 	case do == "":
-		return nil, errors.New("clock needs freeze, run, advance or to")
+		return nil, errors.New("clock needs one of freeze, run, advance and to")
 	}
 	view, err := x.run.lab.move(x.ctx, do, to)
 	if err != nil {
@@ -103,7 +103,7 @@ func (w *Wait) run(x *frame) (fields, error) {
 	delete(x.file.backgrounds, w.For)
 	x.file.mu.Unlock()
 	if b == nil {
-		return nil, errors.New("no step in the background is called " + w.For)
+		return nil, errors.New("no background step is called " + w.For)
 	}
 	select {
 	case <-b.done:

@@ -52,7 +52,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 		return out, &invalid{text: fmt.Sprintf("load: none of the %d thresholds could have been broken by the %d requests sent", n, res.Sent)}
 	}
 	if least := x.count(l.MinRate, 0); res.SentRate < float64(least) {
-		return out, &invalid{text: fmt.Sprintf("load: only %.1f commands/s were sent, the run needs %d", res.SentRate, least)}
+		return out, &invalid{text: fmt.Sprintf("load: only %.1f commands/s were sent; the run needs %d", res.SentRate, least)}
 	}
 	return out, nil
 }

@@ -203,7 +203,7 @@ func (p *Phone) run(x *frame) (fields, error) {
 		to = place.EntryPhone
 	}
 	if to == "" || from == "" {
-		return nil, errors.New("phone needs a number to call and a person who calls")
+		return nil, errors.New("phone needs a place to call and a person who calls")
 	}
 	var out fields
 	if err := x.operated("POST", "/people/call", placeID, map[string]any{"to": to, "from": from}, &out); err != nil {

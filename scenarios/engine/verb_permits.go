@@ -77,7 +77,7 @@ func (x *frame) newPerson(name string, place Ref, phone Text) (map[string]any, e
 		who["place"] = id
 	}
 	if _, ok := who["place"].(string); !ok {
-		return nil, fmt.Errorf("%s has no place yet, name one with place", name)
+		return nil, fmt.Errorf("%s has no place yet; name one with place", name)
 	}
 	if phone.set() {
 		p, err := phone.str(x.scope)

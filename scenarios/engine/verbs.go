@@ -5,7 +5,7 @@ import "github.com/doorlab/doorlab/loadtest"
 // Verbs are what a step can do; a step has exactly one, or none and only expectations.
 type Verbs struct {
 	// The public API.
-	Call    *Call     `json:"call,omitempty" jsonschema:"description=Any request of the public API"`
+	Call    *Call     `json:"call,omitempty" jsonschema:"description=Any request to the public API"`
 	Permit  *Permit   `json:"permit,omitempty" jsonschema:"description=Register an entry permit for a person"`
 	Revoke  *Revoke   `json:"revoke,omitempty" jsonschema:"description=Revoke a person's permit"`
 	Command *Command  `json:"command,omitempty" jsonschema:"description=Open, hold or close a door with an Idempotency-Key"`
@@ -15,7 +15,7 @@ type Verbs struct {
 	Netloss *Netloss  `json:"netloss,omitempty" jsonschema:"description=Set the outage policy of boards"`
 	Policy  *Policy   `json:"policy,omitempty" jsonschema:"description=Set or remove a time window of a door"`
 	Hours   *Hours    `json:"hours,omitempty" jsonschema:"description=Set opening hours"`
-	Bulk    *Bulk     `json:"bulk,omitempty" jsonschema:"description=Register many permits over places and revoke some"`
+	Bulk    *Bulk     `json:"bulk,omitempty" jsonschema:"description=Register many permits across places and revoke some"`
 	Load    *LoadPlan `json:"load,omitempty" jsonschema:"description=Door commands at a planned rate: a load plan"`
 
 	// People and boards.
@@ -24,9 +24,9 @@ type Verbs struct {
 	Phone       *Phone       `json:"phone,omitempty" jsonschema:"description=Call the number of a place"`
 	Leaf        *Leaf        `json:"leaf,omitempty" jsonschema:"description=Move a door leaf"`
 	Boards      *Boards      `json:"boards,omitempty" jsonschema:"description=Read boards"`
-	Synced      *Synced      `json:"synced,omitempty" jsonschema:"description=Wait until boards are online and hold the desired revision"`
+	Synced      *Synced      `json:"synced,omitempty" jsonschema:"description=Wait until boards are online and have the desired revision"`
 	Journal     *Journal     `json:"journal,omitempty" jsonschema:"description=Read ground truth of a board or door"`
-	Cohort      *Cohort      `json:"cohort,omitempty" jsonschema:"description=Choose boards by seed and give them a name"`
+	Cohort      *Cohort      `json:"cohort,omitempty" jsonschema:"description=Choose boards by the seed and give them a name"`
 	Fault       *Fault       `json:"fault,omitempty" jsonschema:"description=Arm a fault"`
 	Crash       *Crash       `json:"crash,omitempty" jsonschema:"description=Kill the server at a step of a command and wait until it has restarted"`
 	Clear       *Clear       `json:"clear,omitempty" jsonschema:"description=Remove a fault by name or all"`
@@ -37,7 +37,7 @@ type Verbs struct {
 	Reservation *Reservation `json:"reservation,omitempty" jsonschema:"description=Give a person a reservation"`
 	Place       *PlaceSet    `json:"place,omitempty" jsonschema:"description=Change a place as the operator"`
 	Door        *DoorSet     `json:"door,omitempty" jsonschema:"description=Change a door as the operator"`
-	Control     *Control     `json:"control,omitempty" jsonschema:"description=Any request of the control API"`
+	Control     *Control     `json:"control,omitempty" jsonschema:"description=Any request to the control API"`
 
 	// Time and order.
 	Clock    *Clock  `json:"clock,omitempty" jsonschema:"description=Freeze, run or advance domain time"`
@@ -47,21 +47,21 @@ type Verbs struct {
 	Parallel *Steps  `json:"parallel,omitempty" jsonschema:"description=Steps at the same time"`
 	Group    *Steps  `json:"group,omitempty" jsonschema:"description=Steps one after the other; with cases once per row"`
 	Set      *VarSet `json:"set,omitempty" jsonschema:"description=Give names to values"`
-	Log      *Log    `json:"log,omitempty" jsonschema:"description=Write a line into the report"`
+	Log      *Log    `json:"log,omitempty" jsonschema:"description=Write a line to the report"`
 }
 
 // Answered is what the verbs of the public API can expect besides expect.
 type Answered struct {
-	Status Statuses `json:"status,omitempty" jsonschema:"description=Expected HTTP status or a list of them; without any expectation 200"`
+	Status Statuses `json:"status,omitempty" jsonschema:"description=Expected HTTP status or a list of them; 200 if nothing is expected"`
 	Error  Text     `json:"error,omitempty" jsonschema:"description=Expected error code"`
-	Match  *Any     `json:"match,omitempty" jsonschema:"description=A part of the body that must be there"`
+	Match  *Any     `json:"match,omitempty" jsonschema:"description=A part that the body must contain"`
 }
 
 // Auth is whose key a request carries.
 type Auth struct {
 	Place Ref   `json:"place,omitempty" jsonschema:"description=Cohort or id; its key is used"`
 	Key   Ref   `json:"key,omitempty" jsonschema:"description=A key of the key verb, instead of the place's"`
-	Token *Text `json:"token,omitempty" jsonschema:"description=This bearer token; empty: none"`
+	Token *Text `json:"token,omitempty" jsonschema:"description=This bearer token; empty for none"`
 }
 
 // Repeat sends one request several times, an Idempotency-Key and all.
@@ -74,23 +74,23 @@ type Repeat struct {
 type Call struct {
 	Auth
 	Repeat
-	Method  string          `json:"method,omitempty" jsonschema:"enum=GET,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,enum=HEAD,enum=OPTIONS,description=Default GET, POST with a body"`
+	Method  string          `json:"method,omitempty" jsonschema:"enum=GET,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,enum=HEAD,enum=OPTIONS,description=Default: GET, or POST with a body"`
 	Path    Text            `json:"path" jsonschema:"required,description=Path and query"`
 	Body    *Any            `json:"body,omitempty" jsonschema:"description=JSON body"`
-	Raw     *Text           `json:"raw,omitempty" jsonschema:"description=The body as it is"`
+	Raw     *Text           `json:"raw,omitempty" jsonschema:"description=The body, sent as it is"`
 	Headers map[string]Text `json:"headers,omitempty" jsonschema:"description=Request headers"`
 	Answered
 }
 
 // Permit registers; the person is known by its name afterwards.
 type Permit struct {
-	Person  Name  `json:"person" jsonschema:"required,description=Name of the person; known by it afterwards"`
-	Place   Ref   `json:"place,omitempty" jsonschema:"description=Cohort or id; default where the person has one already"`
-	Doors   *Refs `json:"doors,omitempty" jsonschema:"description=Door scope; default the entry doors of the place"`
+	Person  Name  `json:"person" jsonschema:"required,description=Name by which the person is known from now on"`
+	Place   Ref   `json:"place,omitempty" jsonschema:"description=Cohort or id; by default the place where the person already has one"`
+	Doors   *Refs `json:"doors,omitempty" jsonschema:"description=Door scope; by default the place's entry doors"`
 	From    When  `json:"from,omitempty" jsonschema:"description=Default now-1h"`
 	To      When  `json:"to,omitempty" jsonschema:"description=Default +72h"`
-	Phone   Text  `json:"phone,omitempty" jsonschema:"description=Default one made of the name and the seed"`
-	Ref     Text  `json:"ref,omitempty" jsonschema:"description=externalRef; default made like the phone"`
+	Phone   Text  `json:"phone,omitempty" jsonschema:"description=By default one derived from the name and the seed"`
+	Ref     Text  `json:"ref,omitempty" jsonschema:"description=externalRef; by default derived like the phone"`
 	KeyName Ref   `json:"key,omitempty" jsonschema:"description=A key of the key verb"`
 	Repeat
 	Answered
@@ -108,9 +108,9 @@ type Revoke struct {
 type Command struct {
 	Door    Ref   `json:"door" jsonschema:"required,description=Cohort (its first door) or id"`
 	Command Text  `json:"command,omitempty" jsonschema:"enum=open,enum=hold,enum=close,enum=door.open,enum=door.hold,enum=door.close,description=Default open"`
-	Minutes *Num  `json:"minutes,omitempty" jsonschema:"description=Of a hold, 1 to 1440"`
+	Minutes *Num  `json:"minutes,omitempty" jsonschema:"description=For a hold, 1 to 1440"`
 	Reason  *Text `json:"reason,omitempty" jsonschema:"description=args.reason, at most 200 characters"`
-	Key     Text  `json:"key,omitempty" jsonschema:"description=Name of the Idempotency-Key: the same name in a file is the same key; default a fresh one"`
+	Key     Text  `json:"key,omitempty" jsonschema:"description=Name of the Idempotency-Key: the same name in a file is the same key; a new key by default"`
 	APIKey  Ref   `json:"apiKey,omitempty" jsonschema:"description=A key of the key verb"`
 	Legacy  bool  `json:"legacy,omitempty" jsonschema:"description=Over the older door paths"`
 	Repeat
@@ -123,7 +123,7 @@ type Command struct {
 type Link struct {
 	Person Ref  `json:"person,omitempty" jsonschema:"description=Whose permit's link is pressed"`
 	Token  Text `json:"token,omitempty" jsonschema:"description=Instead of a person"`
-	Door   Ref  `json:"door,omitempty" jsonschema:"description=Without one the page is read"`
+	Door   Ref  `json:"door,omitempty" jsonschema:"description=Without a door, the page is read"`
 	Answered
 }
 
@@ -131,23 +131,23 @@ type Link struct {
 type Records struct {
 	Place   Ref    `json:"place" jsonschema:"required,description=A cohort or a place id"`
 	Door    Ref    `json:"door,omitempty" jsonschema:"description=Only those of this door"`
-	Person  Ref    `json:"person,omitempty" jsonschema:"description=Only those with this person's tail"`
+	Person  Ref    `json:"person,omitempty" jsonschema:"description=Only those with the last digits of this person's phone"`
 	Command Text   `json:"command,omitempty" jsonschema:"description=Only this commandId"`
 	Method  string `json:"method,omitempty" jsonschema:"enum=api,enum=link,enum=phone,enum=onsite,description=Only those made this way"`
 	Since   When   `json:"since,omitempty" jsonschema:"description=Only those that happened then or later"`
 	Days    *Num   `json:"days,omitempty" jsonschema:"description=sinceDays, default 30"`
-	All     *Expr  `json:"all,omitempty" jsonschema:"description=Must hold of each record"`
-	AtLeast *Num   `json:"atLeast,omitempty" jsonschema:"description=Fewest elements that all must see; BLOCKED with fewer; default 1"`
+	All     *Expr  `json:"all,omitempty" jsonschema:"description=Must be true for each record"`
+	AtLeast *Num   `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
 }
 
 // Events are read to the end, then filtered.
 type Events struct {
 	Place   Ref             `json:"place" jsonschema:"required,description=A cohort or a place id"`
 	Query   map[string]Text `json:"query,omitempty" jsonschema:"description=from to result kind doorId permitId"`
-	Person  Ref             `json:"person,omitempty" jsonschema:"description=Only those with this person's tail"`
+	Person  Ref             `json:"person,omitempty" jsonschema:"description=Only those with the last digits of this person's phone"`
 	Since   When            `json:"since,omitempty" jsonschema:"description=Only those that happened then or later"`
-	All     *Expr           `json:"all,omitempty" jsonschema:"description=Must hold of each event"`
-	AtLeast *Num            `json:"atLeast,omitempty" jsonschema:"description=Fewest elements that all must see; BLOCKED with fewer; default 1"`
+	All     *Expr           `json:"all,omitempty" jsonschema:"description=Must be true for each event"`
+	AtLeast *Num            `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
 }
 
 // Netloss sets one outage policy on every board of a cohort.
@@ -163,9 +163,9 @@ type Policy struct {
 	Doors    Ref    `json:"doors" jsonschema:"required,description=A cohort, a door or a list"`
 	Ref      string `json:"ref,omitempty" jsonschema:"enum=always,enum=business_hours,enum=after_hours,enum=custom,description=Default always"`
 	Mode     Text   `json:"mode,omitempty" jsonschema:"enum=free,enum=auth,enum=closed,description=free opens to anybody, auth asks for a grant, closed denies guests"`
-	Week     *Any   `json:"week,omitempty" jsonschema:"description=Days with their times, of a custom window"`
-	StartsAt When   `json:"startsAt,omitempty" jsonschema:"description=From when the window applies; default at once"`
-	EndsAt   When   `json:"endsAt,omitempty" jsonschema:"description=Until when the window applies; default without end"`
+	Week     *Any   `json:"week,omitempty" jsonschema:"description=Days with their times, for a custom window"`
+	StartsAt When   `json:"startsAt,omitempty" jsonschema:"description=When the window begins; at once by default"`
+	EndsAt   When   `json:"endsAt,omitempty" jsonschema:"description=When the window ends; never by default"`
 	Remove   bool   `json:"remove,omitempty" jsonschema:"description=Remove the window of this ref; all without a ref"`
 	Answered
 }
@@ -179,14 +179,14 @@ type Hours struct {
 
 // Bulk registers people spread over the places of a cohort.
 type Bulk struct {
-	Name     Name `json:"name" jsonschema:"required,description=The people are known by it: .people .kept .revoked"`
-	Over     Ref  `json:"over" jsonschema:"required,description=Cohort whose places get them in turn"`
+	Name     Name `json:"name" jsonschema:"required,description=Name for the people: .people .kept .revoked"`
+	Over     Ref  `json:"over" jsonschema:"required,description=Cohort whose places get the permits in turn"`
 	Register Num  `json:"register" jsonschema:"required,description=How many permits to register"`
 	Revoke   *Num `json:"revoke,omitempty" jsonschema:"description=How many of them are then revoked"`
 	From     When `json:"from,omitempty" jsonschema:"description=Default now-1h"`
 	To       When `json:"to,omitempty" jsonschema:"description=Default +72h"`
-	During   *Dur `json:"during,omitempty" jsonschema:"description=Spread the requests over this long (wall time); default as fast as they go"`
-	Workers  *Num `json:"workers,omitempty" jsonschema:"description=Requests at the same time, default 8"`
+	During   *Dur `json:"during,omitempty" jsonschema:"description=Spread the requests over this long (wall time); by default as fast as possible"`
+	Workers  *Num `json:"workers,omitempty" jsonschema:"description=Requests at the same time; default 8"`
 }
 
 // LoadPlan is a load plan, see docs/load-testing.md.

@@ -15,20 +15,20 @@ type Present struct {
 
 // PresentEach presents at each door of a cohort the people who have business there.
 type PresentEach struct {
-	People  Ref  `json:"people" jsonschema:"required,description=A bulk's people or one person; each at the doors of their own place"`
+	People  Ref  `json:"people" jsonschema:"required,description=A bulk's people or one person, each at the doors of their own place"`
 	Doors   Ref  `json:"doors" jsonschema:"required,description=Cohort or list of doors"`
-	PerDoor *Num `json:"perDoor,omitempty" jsonschema:"description=People at each door, default 1"`
-	Most    *Num `json:"most,omitempty" jsonschema:"description=At most this many presentations, spread evenly; default all"`
+	PerDoor *Num `json:"perDoor,omitempty" jsonschema:"description=People at each door; default 1"`
+	Most    *Num `json:"most,omitempty" jsonschema:"description=At most this many presentations, spread evenly; all by default"`
 	Link    bool `json:"link,omitempty" jsonschema:"description=Present links instead of phones"`
-	Result  Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=Of every presentation"`
-	Reason  Text `json:"reason,omitempty" jsonschema:"description=Of every presentation"`
+	Result  Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=Expected of every presentation"`
+	Reason  Text `json:"reason,omitempty" jsonschema:"description=Expected of every presentation"`
 }
 
 // Phone calls the number of a place.
 type Phone struct {
 	Person   Ref   `json:"person,omitempty" jsonschema:"description=Who calls"`
 	From     Text  `json:"from,omitempty" jsonschema:"description=Instead of a person"`
-	Place    Ref   `json:"place,omitempty" jsonschema:"description=Whose number; default the person's place"`
+	Place    Ref   `json:"place,omitempty" jsonschema:"description=Whose number; by default the person's place"`
 	To       Text  `json:"to,omitempty" jsonschema:"description=Instead of a place"`
 	Result   Text  `json:"result,omitempty" jsonschema:"description=Expected result, opened or denied"`
 	Reason   Text  `json:"reason,omitempty" jsonschema:"description=Expected reason of a denial"`
@@ -43,14 +43,14 @@ type Leaf struct {
 
 // Boards reads boards.
 type Boards struct {
-	Of      Ref   `json:"of,omitempty" jsonschema:"description=Cohort, board or list; default all live boards"`
-	All     *Expr `json:"all,omitempty" jsonschema:"description=Must hold of each board: online phase outageAgeSec desiredRevision appliedRevision bufferedRecords doors"`
-	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=Fewest elements that all must see; BLOCKED with fewer; default 1"`
+	Of      Ref   `json:"of,omitempty" jsonschema:"description=Cohort, board or list; all live boards by default"`
+	All     *Expr `json:"all,omitempty" jsonschema:"description=Must be true for each board: online phase outageAgeSec desiredRevision appliedRevision bufferedRecords doors"`
+	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
 }
 
 // Synced waits; the step's within bounds it (default 60s).
 type Synced struct {
-	Of Ref `json:"of,omitempty" jsonschema:"description=Cohort, board or list; default all live boards"`
+	Of Ref `json:"of,omitempty" jsonschema:"description=Cohort, board or list; all live boards by default"`
 }
 
 // Journal reads ground truth.
@@ -60,31 +60,31 @@ type Journal struct {
 	Cause   Text  `json:"cause,omitempty" jsonschema:"enum=command,enum=onsite,enum=free,enum=policy,enum=hold_end,enum=outage,description=Only lines with this cause"`
 	Command Text  `json:"command,omitempty" jsonschema:"description=Only this commandId"`
 	Since   When  `json:"since,omitempty" jsonschema:"description=Only lines from then on"`
-	All     *Expr `json:"all,omitempty" jsonschema:"description=Must hold of each line"`
-	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=Fewest elements that all must see; BLOCKED with fewer; default 1"`
+	All     *Expr `json:"all,omitempty" jsonschema:"description=Must be true for each line"`
+	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
 }
 
 // Cohort chooses boards by seed, the same for the same seed and world.
 type Cohort struct {
-	Name     Name   `json:"name" jsonschema:"required,description=Known by it: .boards .doors .places .count and .board .door .place (the first)"`
+	Name     Name   `json:"name" jsonschema:"required,description=Name for the boards: .boards .doors .places .count and .board .door .place (the first)"`
 	From     Ref    `json:"from,omitempty" jsonschema:"description=Choose from this cohort"`
-	Except   Refs   `json:"except,omitempty" jsonschema:"description=Leave the boards of these out"`
+	Except   Refs   `json:"except,omitempty" jsonschema:"description=Leave out the boards of these cohorts"`
 	Kind     string `json:"kind,omitempty" jsonschema:"enum=live,enum=test,enum=any,description=Default live"`
-	Real     bool   `json:"real,omitempty" jsonschema:"description=Only real boards that sit where a simulated one was detached; without it none of them"`
+	Real     bool   `json:"real,omitempty" jsonschema:"description=Only real boards in the place of a detached simulated one; without this, no real boards"`
 	Places   *Num   `json:"places,omitempty" jsonschema:"description=First choose this many places"`
-	PerPlace *Num   `json:"perPlace,omitempty" jsonschema:"description=Then this many boards of each"`
-	Boards   *Num   `json:"boards,omitempty" jsonschema:"description=Then this many boards in all"`
-	Share    *Num   `json:"share,omitempty" jsonschema:"description=Or this share of the boards such as 50%"`
+	PerPlace *Num   `json:"perPlace,omitempty" jsonschema:"description=Then this many boards at each place"`
+	Boards   *Num   `json:"boards,omitempty" jsonschema:"description=Then this many boards in total"`
+	Share    *Num   `json:"share,omitempty" jsonschema:"description=Or a share of the boards, such as 50%"`
 	Part     Text   `json:"part,omitempty" jsonschema:"description=Or the n-th of m equal parts: 1/4"`
-	Expect   *Num   `json:"atLeast,omitempty" jsonschema:"description=BLOCKED with fewer boards, default 1"`
+	Expect   *Num   `json:"atLeast,omitempty" jsonschema:"description=BLOCKED with fewer boards; default 1"`
 }
 
 // Fault arms a fault; clear names it.
 type Fault struct {
 	Fault    FaultName      `json:"fault" jsonschema:"required,description=docs/faults.md lists them"`
-	Name     Name           `json:"name,omitempty" jsonschema:"description=For clear; default the fault's"`
+	Name     Name           `json:"name,omitempty" jsonschema:"description=Name for clear; the fault's own by default"`
 	Of       Ref            `json:"of,omitempty" jsonschema:"description=Cohort, board or list"`
-	Share    *Num           `json:"share,omitempty" jsonschema:"description=Or a share of all boards; the control API chooses"`
+	Share    *Num           `json:"share,omitempty" jsonschema:"description=Or a share of all boards, which the control API chooses"`
 	Doors    *Refs          `json:"doors,omitempty" jsonschema:"description=Only commands of these doors"`
 	Commands []string       `json:"commands,omitempty" jsonschema:"enum=open,enum=hold,enum=close,description=Only these commands"`
 	Nth      *Num           `json:"nth,omitempty" jsonschema:"description=Only the n-th matching command"`
@@ -102,7 +102,7 @@ func (c *Clear) BindShort(b *strictyaml.Binder, text string, pos Pos) { c.Name.B
 
 // Key issues or revokes an API key.
 type Key struct {
-	Name   Name     `json:"name,omitempty" jsonschema:"description=Known by it: .keyId .apiKey"`
+	Name   Name     `json:"name,omitempty" jsonschema:"description=Name for the key: .keyId .apiKey"`
 	Place  Ref      `json:"place,omitempty" jsonschema:"description=Cohort or place id that the key belongs to"`
 	Scopes []string `json:"scopes,omitempty" jsonschema:"enum=space:partner,enum=device:door,description=Default both"`
 	Sim    bool     `json:"sim,omitempty" jsonschema:"description=A test key that simulates outcomes by its reason (sim:offline and so on)"`
@@ -112,9 +112,9 @@ type Key struct {
 // Grant is what memberships and reservations have in common.
 type Grant struct {
 	Person Name  `json:"person" jsonschema:"required,description=Who gets it; a new name is a new person"`
-	Place  Ref   `json:"place,omitempty" jsonschema:"description=A cohort or a place id; default the person's place"`
-	Phone  Text  `json:"phone,omitempty" jsonschema:"description=Phone number of a new person; default one that nobody has"`
-	Doors  *Refs `json:"doors,omitempty" jsonschema:"description=The doors it opens; default all entry doors of the place"`
+	Place  Ref   `json:"place,omitempty" jsonschema:"description=A cohort or a place id; the person's place by default"`
+	Phone  Text  `json:"phone,omitempty" jsonschema:"description=Phone number of a new person; by default one that nobody has"`
+	Doors  *Refs `json:"doors,omitempty" jsonschema:"description=The doors it opens; by default all entry doors of the place"`
 	From   When  `json:"from,omitempty" jsonschema:"description=Default now-1h"`
 	To     When  `json:"to,omitempty" jsonschema:"description=Default none; a reservation +72h"`
 }
@@ -139,10 +139,10 @@ type DoorSet struct {
 
 // Control is any request of the control API.
 type Control struct {
-	Method string `json:"method,omitempty" jsonschema:"enum=GET,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,description=Default GET, POST with a body"`
+	Method string `json:"method,omitempty" jsonschema:"enum=GET,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,description=Default: GET, or POST with a body"`
 	Path   Text   `json:"path" jsonschema:"required,description=After /lab/v1"`
 	Body   *Any   `json:"body,omitempty" jsonschema:"description=JSON body"`
-	Board  Ref    `json:"board,omitempty" jsonschema:"description=At the listener that has this board; default the server's"`
+	Board  Ref    `json:"board,omitempty" jsonschema:"description=At the listener that has this board; the server's by default"`
 	Answered
 }
 
@@ -168,7 +168,7 @@ func (m *Mark) BindShort(b *strictyaml.Binder, text string, pos Pos) { m.Name.Bi
 
 // Wait waits for a background step.
 type Wait struct {
-	For string `json:"for" jsonschema:"required,description=The background step whose end to wait for"`
+	For string `json:"for" jsonschema:"required,description=The background step to wait for"`
 }
 
 func (w *Wait) BindShort(b *strictyaml.Binder, text string, pos Pos) {

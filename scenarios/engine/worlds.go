@@ -166,7 +166,7 @@ const stopTime = time.Minute
 // inTime is what stop returns, or an error after stopTime; stop is then left alone.
 func inTime(stop func() error) error {
 	done := make(chan error, 2)
-	late := clock.WallAfter(stopTime, func() { done <- fmt.Errorf("after %s a board or the server is still busy with something", stopTime) })
+	late := clock.WallAfter(stopTime, func() { done <- fmt.Errorf("after %s, a board or the server is still busy", stopTime) })
 	defer late.Stop()
 	go func() { done <- stop() }()
 	return <-done

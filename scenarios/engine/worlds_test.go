@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// apart plays sources, each in its own world, which open counts.
+// apart plays each source in its own world and returns the largest number of worlds open at once.
 func apart(t *testing.T, opt Options, sources ...string) (res Result, most int64) {
 	t.Helper()
 	var files []*File
@@ -40,8 +40,7 @@ const (
 	hangs  = `steps: [{call: {path: /echo}}, {pause: 1h}]`
 )
 
-// TestWorldsAtATime: no more worlds are open than Parallel says, and the results
-// are in the order given.
+// TestWorldsAtATime: no more than Parallel worlds are open at once, and results come in the given order.
 func TestWorldsAtATime(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 2} {
@@ -59,7 +58,7 @@ func TestWorldsAtATime(t *testing.T) {
 	}
 }
 
-// TestFailFast: nothing is played after the first failure, and the rest says so.
+// TestFailFast: nothing is played after the first failure, and the remaining files say so.
 func TestFailFast(t *testing.T) {
 	t.Parallel()
 	res, _ := apart(t, Options{Parallel: 1, FailFast: true}, passes, fails, passes)
@@ -72,7 +71,7 @@ func TestFailFast(t *testing.T) {
 	}
 }
 
-// TestTimeout: a file that doesn't end is BLOCKED and says how long it had.
+// TestTimeout: a file that doesn't end is BLOCKED and says how long it was given.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	res, _ := apart(t, Options{Timeout: time.Second}, hangs)
@@ -81,7 +80,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestWorldDoesNotOpen: its file is BLOCKED and says why.
+// TestWorldDoesNotOpen: if a world doesn't open, its file is BLOCKED and says why.
 func TestWorldDoesNotOpen(t *testing.T) {
 	t.Parallel()
 	res, err := RunApart(t.Context(), func(context.Context, *File) (World, error) { return World{}, errors.New("no port is free") }, []*File{parse(t, passes)}, Options{})
@@ -90,7 +89,7 @@ func TestWorldDoesNotOpen(t *testing.T) {
 	}
 }
 
-// A world that is stuck doesn't keep the run from its verdict.
+// A world that is stuck doesn't keep the run from reaching a verdict.
 func TestWorldThatDoesNotStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -100,6 +100,15 @@ func (c *Clock) Come() time.Time {
 	return now
 }
 
+// Passed is the running time at which a date that has come passed, as far as is known. On a virtual clock it is the date
+// itself, however far the jump over it went; a machine's clock may only have claimed the date, so it is now.
+func (c *Clock) Passed(date time.Time) time.Time {
+	if ran := c.Ran(); c.virtual == nil || date.After(ran) {
+		return ran
+	}
+	return date
+}
+
 func (c *Clock) believed() time.Time { return c.Ran().Add(c.lead) }
 
 // Tick compares the machine's clock with what is believed and returns the state to save. Call it about once an hour.

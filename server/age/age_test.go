@@ -14,17 +14,17 @@ const (
 	decades = 56 * year
 )
 
-// step is what happens to a machine: it runs, with a tick each hour, then it is off for
-// a while, and then its clock is set.
+// step is something that happens to a machine: it runs, with a tick every hour, then is off for a while, and then its
+// clock is set.
 type step struct {
 	runs, off, set time.Duration
-	down           bool // it restarts, even if it isn't off
+	down           bool // it restarts, even if it wasn't off
 }
 
-// life is a machine's. Dates that have come may be ahead of the truth and, at its end,
-// behind it by so much.
+// life is a machine's history, with how far its dates may run ahead of the truth, and how far behind they may be at
+// the end.
 type life struct {
-	first         time.Duration // by how much the clock is wrong at the first start
+	first         time.Duration // the clock's error at the first start
 	steps         []step
 	ahead, behind time.Duration
 }
@@ -55,7 +55,7 @@ func nights(n int) (out []step) {
 	return out
 }
 
-// drift is a clock that gains a minute in ten hours and is set right then.
+// drift is a clock that gains a minute every ten hours and is then corrected.
 func drift(n int) (out []step) {
 	for range n {
 		out = append(out, step{runs: 10 * time.Hour, set: time.Minute}, step{runs: time.Hour, set: -time.Minute})
@@ -63,8 +63,8 @@ func drift(n int) (out []step) {
 	return out
 }
 
-// However the machine's clock is set, no date has come before its time, running time
-// neither leaps nor stops, and a clock that is right is believed in the end.
+// However the machine's clock is set, no date arrives before its time, running time neither jumps nor stops, and a
+// clock that is right is trusted in the end.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	for name, l := range lives {
@@ -78,7 +78,7 @@ func TestClock(t *testing.T) {
 func (l life) play(t *testing.T) {
 	machine := &clocktest.Machine{}
 	machine.Set(l.first)
-	var off, ran time.Duration // in all
+	var off, ran time.Duration // total
 	var saved State
 	c := New(machine, saved, time.Time{}, 0)
 	first, began := c.Ran(), clock.Real{}.Now()
@@ -111,7 +111,7 @@ func (l life) play(t *testing.T) {
 	}
 }
 
-// Data from before the state was kept has the newest key, and its clock is believed.
+// Data from before the state existed has only its newest key, and its clock is trusted.
 func TestClockOfOlderData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
-// bender makes requests and spoils them.
+// bender makes requests and corrupts them.
 type bender struct {
 	h    *house
 	fill *strings.Replacer
@@ -75,7 +75,7 @@ func (m *bender) send(t *testing.T, r *rand.Rand, seen *tally) {
 	w := httptest.NewRecorder()
 	m.h.http.ServeHTTP(w, req.WithContext(t.Context()))
 	if kind := w.Header().Get("Content-Type"); kind == typeJSON && method != http.MethodHead && !json.Valid(w.Body.Bytes()) {
-		t.Errorf("%s %q: %.200q is not JSON", method, path, w.Body)
+		t.Errorf("%s %q: %.200q isn't JSON, but says it is", method, path, w.Body)
 	}
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
@@ -133,7 +133,7 @@ func bendBody(r *rand.Rand, body []byte) []byte {
 	return bendValue(r, b)
 }
 
-// bendValue replaces one value of a JSON object, so that what is wrong lies deep.
+// bendValue replaces one value in a JSON object, so that the mistake is deep inside.
 func bendValue(r *rand.Rand, body []byte) []byte {
 	var v map[string]any
 	if json.Unmarshal(body, &v) != nil || len(v) == 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/doorlab/doorlab/internal/browser"
 )
 
-// serve puts the house on a port of this machine.
+// serve makes the house listen on a port of this machine.
 func (h *house) serve() string {
 	s := httptest.NewServer(h.http)
 	h.t.Cleanup(s.Close)
 	return s.URL
 }
 
-// clean: every request went to the server and nothing was complained of.
+// clean: every request went to this server, and the browser reported no problem.
 func clean(t *testing.T, p *browser.Page, url string) {
 	t.Helper()
 	for _, r := range p.Requests() {
@@ -30,12 +30,12 @@ func clean(t *testing.T, p *browser.Page, url string) {
 		if strings.Contains(line, "favicon.ico") || strings.Contains(line, "status of 401") {
 			continue
 		}
-		t.Errorf("console: %s", line)
+		t.Errorf("the browser complains: %s", line)
 	}
 }
 
-// The reference pages in a browser: drawn, plain without JavaScript, tried out
-// with a test key; no foreign request, no complaint of the policy.
+// The reference pages in a browser: rendered, plain without JavaScript, and tried out with a test key. They make no
+// requests elsewhere and don't violate the policy.
 func TestDocsInBrowser(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -48,7 +48,7 @@ func TestDocsInBrowser(t *testing.T) {
 		plain.Open(page)
 		var text string
 		if plain.Eval(`document.body.innerText`, &text); !strings.Contains(text, x.text) {
-			t.Errorf("%s without JavaScript: %.200q", x.name, text)
+			t.Errorf("%s without JavaScript: got %.200q, want %q in it", x.name, text, x.text)
 		}
 		p.Open(page)
 		p.Await(`document.querySelector("#reference").innerText.includes("` + x.text + `")`)
@@ -62,8 +62,8 @@ func TestDocsInBrowser(t *testing.T) {
 	t.Logf("%d requests, all to the server itself", len(p.Requests())+len(plain.Requests()))
 }
 
-// TestDocsFilledIn: for readers on this machine the requests have the test place's key and door, drawn and plain; a
-// program gets the document as it is.
+// TestDocsFilledIn: readers on this machine see requests with the test place's key and door already filled in,
+// rendered and plain. Programs get the document unchanged.
 func TestDocsFilledIn(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -86,8 +86,8 @@ func TestDocsFilledIn(t *testing.T) {
 	clean(t, p, url)
 }
 
-// TestTryAsItStands: a reader on this machine presses Test Request and Send, types nothing, and has opened a door, read a
-// permit, asked for a schedule.
+// TestTryAsItStands: a reader on this machine who presses Test Request and Send, without typing anything, opens a
+// door, reads a permit and gets a schedule.
 func TestTryAsItStands(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -107,7 +107,7 @@ func TestTryAsItStands(t *testing.T) {
 		test := `[...document.querySelectorAll("button")].find(b => b.textContent.includes("Test Request(` + strings.ToLower(x.method) + ` ` + x.path + `)"))`
 		const send = `[...` + dialog + `.querySelectorAll("button")].find(b => b.innerText.includes("Send") && b.offsetParent)`
 		p.Await(test)
-		for tries := 0; tries < 4 && !p.Within(2*time.Second, dialog); tries++ { // it is drawn before it listens
+		for tries := 0; tries < 4 && !p.Within(2*time.Second, dialog); tries++ { // it is rendered before it reacts to clicks
 			p.Press(test)
 		}
 		p.Await(dialog + ` && ` + dialog + `.innerText.includes("` + x.filled + `") && ` + send)
@@ -120,8 +120,8 @@ func TestTryAsItStands(t *testing.T) {
 	clean(t, p, url)
 }
 
-// TestDocsLinkEachOther: whoever reads one reference page gets to the others from where they are, drawn or plain, however
-// far down, and sees which page they are on.
+// TestDocsLinkEachOther: each reference page, rendered or plain and scrolled however far, shows which page it is and
+// links to the others.
 func TestDocsLinkEachOther(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -144,19 +144,19 @@ func TestDocsLinkEachOther(t *testing.T) {
 			var current []string
 			p.Eval(`[...document.querySelectorAll("nav [aria-current=page]")].map(a => a.innerText)`, &current)
 			if len(current) != 1 || current[0] != name {
-				t.Errorf("%s: the page of %s calls itself %q", look, name, current)
+				t.Errorf("%s: the page of %s marks %q as the current page, want only itself", look, name, current)
 			}
 			var cut bool
 			if p.Eval(`(e => e.scrollWidth > e.clientWidth)(document.querySelector("nav.menu"))`, &cut); cut {
-				t.Errorf("%s: the page of %s cuts its menu off", look, name)
+				t.Errorf("%s: the menu on the page of %s is cut off", look, name)
 			}
 		}
 		clean(t, p, url)
 	}
 }
 
-// try sends the first request of a reference page from the page itself: core
-// exchanges the test key, device lists the doors with the token of that.
+// try sends the first request of a reference page from the page itself: core exchanges the test key, device lists the
+// doors with that token.
 func try(t *testing.T, p *browser.Page, name, key, token string) string {
 	const dialog = `document.querySelector("[role=dialog]")`
 	button := func(in, text string) string {
@@ -172,7 +172,7 @@ func try(t *testing.T, p *browser.Page, name, key, token string) string {
 	}
 	p.Await(dialog + `.querySelector("` + field + `")`)
 	done := false
-	for tries := 0; !done && tries < 4; tries++ { // it renders itself again now and then, and forgets what was typed
+	for tries := 0; !done && tries < 4; tries++ { // it re-renders itself now and then and loses what was typed
 		p.Press(dialog + `.querySelector("` + field + `")`)
 		p.Within(time.Second, `document.activeElement.matches("`+field+`")`)
 		p.Key("a", "KeyA", 65, 2)
@@ -189,8 +189,8 @@ func try(t *testing.T, p *browser.Page, name, key, token string) string {
 	return m.FindString(text)
 }
 
-// The entry page in a browser: looking at it opens nothing, its button opens,
-// with and without JavaScript, on a phone and on a desk.
+// The entry page in a browser: viewing it opens nothing, its button opens the door, with and without JavaScript, on a
+// phone and on a desktop.
 func TestEntryInBrowser(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
@@ -220,12 +220,12 @@ func TestEntryInBrowser(t *testing.T) {
 			t.Errorf("%s is wider than the screen by %s", x.name, wide)
 		}
 		if p.Eval(`[...document.querySelectorAll("button")].every(b => b.getBoundingClientRect().height >= 48)`, &fits); !fits {
-			t.Errorf("%s: buttons too small for a thumb", x.name)
+			t.Errorf("%s: buttons are too small for a thumb, want at least 48 px", x.name)
 		}
 		snap(t, x.name+".png", p)
 		p.Open(url + "/entry?t=" + token)
 		if h.boards.count() != before {
-			t.Fatalf("%s: looking opened a door", x.name)
+			t.Fatalf("%s: viewing the page opened a door", x.name)
 		}
 		p.PressTo(`document.querySelectorAll("button")[0]`)
 		var said string
@@ -233,10 +233,10 @@ func TestEntryInBrowser(t *testing.T) {
 			t.Errorf("%s: the page says %q, want %q", x.name, said, x.says)
 		}
 		if got := h.boards.count(); got != before+1 {
-			t.Errorf("%s: %d commands after one press", x.name, got-before)
+			t.Errorf("%s: %d commands after one press, want 1", x.name, got-before)
 		}
 		snap(t, x.name+"-opened.png", p)
-		p.PressTo(`document.querySelector("button")`) // back
+		p.PressTo(`document.querySelector("button")`) // back to the door's page
 		var doors int
 		if p.Eval(`document.querySelectorAll("form[action='/entry/open']").length`, &doors); doors != 2 {
 			t.Errorf("%s: got %d doors after going back, want 2", x.name, doors)

@@ -74,21 +74,20 @@ func TestCommandOutcomes(t *testing.T) {
 		sent := h.boards.count()
 		again := h.command(key, body) // [CMD-5]
 		if again.Body.String() != r.Body.String() || again.Code != r.Code || again.Header().Get("Idempotent-Replayed") != "true" || r.Header().Get("Idempotent-Replayed") != "" {
-			t.Errorf("replay: %d %s %v", again.Code, again.Body, again.Header())
+			t.Errorf("replay: got %d %s %v, want the first answer, marked as replayed", again.Code, again.Body, again.Header())
 		}
 		if h.boards.count() != sent {
 			t.Error("a replay was sent")
 		}
 		rec := h.records()[0].(map[string]any)
 		if rec["commandId"] != id || rec["result"] != tt.result || rec["actor"] != "api:key_a" || rec["actorLabel"] != "both" || rec["reason"] != "api" || rec["replays"] != 1.0 {
-			t.Errorf("record %v", rec)
+			t.Errorf("got record %v, want command %v by api:key_a (both) through the api with %s and one replay", rec, id, tt.result)
 		}
 	}
 }
 
-// TestReplayKeepsItsShape: a replay is the first answer byte for byte, whichever
-// path it is asked on, and both documents say so: do holds every answer against
-// that of its path.
+// TestReplayKeepsItsShape: a replay is the first answer byte for byte, whichever path is used, and conforms to both
+// documents: do checks every answer against that of its path.
 func TestReplayKeepsItsShape(t *testing.T) {
 	t.Parallel()
 	for i, behave := range []string{vocab.Offline, "busy", "silent"} {
@@ -108,8 +107,8 @@ func TestReplayKeepsItsShape(t *testing.T) {
 	}
 }
 
-// Missing args, null and {} mean the same; minutes count for hold only; the
-// dotted form is a synonym; the legacy path shares the keys.
+// Missing args, null and {} mean the same; minutes matter only for hold; the dotted form is a synonym; the legacy
+// path shares the keys.
 func TestCommandMeaning(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -123,7 +122,7 @@ func TestCommandMeaning(t *testing.T) {
 		}
 	}
 	if r := h.want(200, "", request{method: "POST", path: "/device/v1/doors/dor_1/open", token: "key_a", key: "k"}); r.Body.String() != first.Body.String() || r.Header().Get("Idempotent-Replayed") != "true" {
-		t.Errorf("legacy: %s", r.Body)
+		t.Errorf("legacy: got %s, want the first answer as a replay", r.Body)
 	}
 	for _, body := range []string{`{"capability":"door","command":"close"}`, `{"capability":"door","command":"open","args":{"reason":"x"}}`} {
 		if r := h.command("k", body); r.Code != 409 || r.code() != "idempotency_key_reused" || r.details()["reason"] != nil {
@@ -136,7 +135,7 @@ func TestCommandMeaning(t *testing.T) {
 		t.Errorf("got %d records, want 1", n)
 	}
 	if audits, n, err := h.store.Audits("plc_a", 100, 0); err != nil || n < 3 || audits[1].Action != "command.refused" || audits[1].Detail != "idempotency_key_reused" {
-		t.Errorf("audit %+v %v", audits, err)
+		t.Errorf("got audit %+v, %v, want command.refused because the key was reused", audits, err)
 	}
 }
 
@@ -157,7 +156,7 @@ func TestLegacyFailuresSayMore(t *testing.T) {
 	}
 }
 
-// Callers under one key join the running command and get its answer.
+// Concurrent callers with one key join the running command and get its answer.
 func TestConcurrentCallsJoin(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -185,7 +184,7 @@ func TestConcurrentCallsJoin(t *testing.T) {
 	}
 }
 
-// A caller that hangs up does not cancel the command.
+// A caller that hangs up doesn't cancel the command.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -202,7 +201,7 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// The outcomes a partner may ask for, in the test place only.
+// The outcomes that a partner may request, in the test place only.
 func TestSimulatedOutcomes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -44,19 +44,19 @@ func (a *api) literal(method, path string) bool {
 	return false
 }
 
-// conforms checks an answer against its document: status, code, body.
+// conforms checks an answer's status, code and body against its document.
 func (h *house) conforms(q request, r response) {
 	h.t.Helper()
 	at := q.method + " " + q.path
 	if r.Header().Get("X-Request-Id") == "" {
-		h.t.Errorf("%s: no X-Request-Id", at)
+		h.t.Errorf("%s: the answer has no X-Request-Id", at)
 	}
 	if r.Code >= 400 && r.json != nil {
 		if _, ok := r.json["message"].(string); !ok || r.json["statusCode"] != float64(r.Code) || fail.Status(r.code()) != r.Code {
-			h.t.Errorf("%s: envelope %s", at, r.Body)
+			h.t.Errorf("%s: the envelope %s lacks a message, or its statusCode or code doesn't match the status", at, r.Body)
 		}
 		if m, _ := r.json["message"].(string); strings.Contains(m, "\n") || m == "" {
-			h.t.Errorf("%s: message %q", at, m)
+			h.t.Errorf("%s: got message %q, want one line", at, m)
 		}
 	}
 	op, o := h.api.operationOf(q.method, q.path)
@@ -65,16 +65,16 @@ func (h *house) conforms(q request, r response) {
 	}
 	doc := o.Responses.Value(strconv.Itoa(r.Code))
 	if doc == nil {
-		h.t.Errorf("%s: %d is not in the document: %s", at, r.Code, r.Body)
+		h.t.Errorf("%s: status %d isn't in the document: %s", at, r.Code, r.Body)
 		return
 	}
 	if r.code() != "" && !slices.Contains(op.Codes, r.code()) {
-		h.t.Errorf("%s: %s is not in the document", at, r.code())
+		h.t.Errorf("%s: code %s isn't in the document", at, r.code())
 	}
 	kind, _, _ := strings.Cut(r.Header().Get("Content-Type"), ";")
 	media := doc.Value.Content[kind]
 	if media == nil {
-		h.t.Errorf("%s: %d has no %s in the document", at, r.Code, kind)
+		h.t.Errorf("%s: for status %d the document has no %s", at, r.Code, kind)
 		return
 	}
 	if r.json != nil {

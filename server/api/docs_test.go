@@ -14,8 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// The vendored script is the one that its README names, whatever the caller
-// can unpack.
+// The vendored script is the one that its README names, whichever encodings the caller accepts.
 func TestScalar(t *testing.T) {
 	t.Parallel()
 	readme := mustFile("pages/scalar/README.md")
@@ -23,7 +22,7 @@ func TestScalar(t *testing.T) {
 		t.Error("README.md and LICENSE say the version and the licence")
 	}
 	h := newHouse(t)
-	sums := map[bool]string{} // unpacking is dear: once each
+	sums := map[bool]string{} // unpacking is expensive: once per encoding
 	for accept, packed := range map[string]bool{"": false, "br, gzip": true, "gzip;q=0": false, "gzip; q=0.0, br": false, "deflate, GZIP;q=0.5": true, "*": false} {
 		r := h.want(200, "", request{method: "GET", path: scalarPath, header: map[string]string{"Accept-Encoding": accept}})
 		if got := r.Header().Get("Content-Encoding") == "gzip"; got != packed {
@@ -43,13 +42,13 @@ func TestScalar(t *testing.T) {
 		sum := sha256.New()
 		must.Get(io.Copy(sum, body))(t)
 		if sums[packed] = hex.EncodeToString(sum.Sum(nil)); !strings.Contains(readme, sums[packed]) {
-			t.Errorf("%q: %s is not the sum in README.md", accept, sums[packed])
+			t.Errorf("%q: checksum %s isn't in README.md", accept, sums[packed])
 		}
 	}
 	h.want(405, "method_not_allowed", request{method: "POST", path: scalarPath})
 }
 
-// TestScriptIsShared: a reader of the script holds no copy of its own, with gzip or without.
+// TestScriptIsShared: requests for the script share one copy, with and without gzip.
 func TestScriptIsShared(t *testing.T) {
 	t.Parallel()
 	for _, encoding := range []string{"", "gzip"} {
@@ -60,7 +59,7 @@ func TestScriptIsShared(t *testing.T) {
 			v := must.Get(serveScalar(&call{w: httptest.NewRecorder(), r: r}))(t)
 			p := &v.(answer).body[0]
 			if first != nil && p != first {
-				t.Errorf("encoding %q: every reader gets a copy", encoding)
+				t.Errorf("encoding %q: a reader gets its own copy, want a shared one", encoding)
 			}
 			first = p
 		}

@@ -12,7 +12,7 @@ import (
 
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	docs, err := openapi.Load() // validates them, examples included
+	docs, err := openapi.Load() // validates them, including their examples
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestDocuments(t *testing.T) {
 	for _, d := range docs {
 		for _, op := range d.Ops {
 			if !slices.Contains(scopes, op.Scope) {
-				t.Errorf("%s: x-required-scope %q", op.ID, op.Scope)
+				t.Errorf("%s: x-required-scope %q isn't a scope", op.ID, op.Scope)
 			}
 			for _, c := range op.Codes {
 				if fail.Status(c) == 0 {
@@ -31,10 +31,10 @@ func TestDocuments(t *testing.T) {
 				t.Errorf("%s: a path parameter needs an x-resource", op.ID)
 			}
 			if op.Resource != "" && openapi.Absent[op.Resource] == "" {
-				t.Errorf("%s: x-resource %q", op.ID, op.Resource)
+				t.Errorf("%s: no error code is known for x-resource %q", op.ID, op.Resource)
 			}
 			if op.Legacy != legacyPath(op.Path) {
-				t.Errorf("%s: deprecated is %v", op.ID, op.Legacy)
+				t.Errorf("%s: deprecated is %v, want it exactly for legacy paths", op.ID, op.Legacy)
 			}
 			if op.Legacy != (op.Successor != "") {
 				t.Errorf("%s: a legacy path needs an x-successor", op.ID)
@@ -43,7 +43,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// The codes of the contract, in one line each status.
+// The contract's codes, one line per status.
 const contract = `400 invalid_body invalid_timestamp invalid_query missing_field invalid_field body_too_large invalid_period invalid_phone invalid_door_ids empty_door_ids idempotency_key_required idempotency_key_invalid unsupported_command
 401 token_missing token_invalid token_expired invalid_api_key
 403 scope_missing place_forbidden place_field_forbidden
@@ -69,6 +69,6 @@ func TestStatuses(t *testing.T) {
 		}
 	}
 	if n != len(fail.Codes()) {
-		t.Errorf("%d codes in the contract, %d in the table", n, len(fail.Codes()))
+		t.Errorf("%d codes in the contract and %d in the table, want the same number", n, len(fail.Codes()))
 	}
 }

@@ -30,7 +30,7 @@ type panics struct{ Directory }
 
 func (panics) Doors(string) ([]place.Door, error) { panic("no doors") }
 
-// A panic is a 500 in the envelope; nothing of it gets out.
+// A panic becomes a 500 in the envelope and leaks nothing.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var seen Observation
@@ -79,7 +79,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// No body brings the edge down, and what is refused is refused in one line.
+// No body crashes the edge, and refusals fit on one line.
 func FuzzBody(f *testing.F) {
 	docs := must.Get(openapi.Load())(f)
 	for _, r := range matrix {
@@ -96,10 +96,10 @@ func FuzzBody(f *testing.F) {
 				var v any
 				err := op.Body.Decode(raw, kind, &v)
 				if again := op.Body.Decode(raw, kind, &v); fmt.Sprint(again) != fmt.Sprint(err) {
-					t.Fatalf("%s: %v, then %v", op.ID, err, again)
+					t.Fatalf("%s: got %v, then %v for the same body, want the same", op.ID, err, again)
 				}
 				if code := fail.CodeOf(err); err != nil && fail.Status(code)/100 != 4 {
-					t.Fatalf("%s: %v", op.ID, err)
+					t.Fatalf("%s: got %v, want a 4xx", op.ID, err)
 				}
 				decodeInto(t, op, raw, kind, err)
 			}
@@ -107,7 +107,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// decodeInto: a body that passes the check fits the type of its handler.
+// decodeInto: a body that passes the check fits its handler's type.
 func decodeInto(t *testing.T, op *openapi.Operation, raw []byte, kind string, flaw error) {
 	into := map[string]any{
 		"exchangeKey": new(core.ExchangeKeyBody), "updatePlace": new(core.UpdatePlaceBody),
@@ -117,9 +117,100 @@ func decodeInto(t *testing.T, op *openapi.Operation, raw []byte, kind string, fl
 		"holdDoor": new(device.HoldDoorBody), "setPolicy": new(device.SetPolicyBody), "setNetloss": new(device.SetNetlossBody),
 	}
 	if into[op.ID] == nil {
-		t.Fatalf("%s has no type", op.ID)
+		t.Fatalf("%s has no type, want one", op.ID)
 	}
 	if err := op.Body.Decode(raw, kind, into[op.ID]); fmt.Sprint(err) != fmt.Sprint(flaw) {
 		t.Fatalf("%s: %v, want %v", op.ID, err, flaw)
+	}
+}
+
+// TestUnheardMethods: a method that nobody has heard of says of a path what any other does.
+func TestUnheardMethods(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, method := range []string{"PROPFIND", "FOO", "get", "OPTIONS"} {
+		h.want(404, "not_found", request{method: method, path: "/nope"})
+		h.want(404, "endpoint_removed", request{method: method, path: "/space/v1/access/people"})
+		h.want(404, "endpoint_removed", request{method: method, path: "/space/v1/doors/dor_1/access-config"})
+		if got := h.want(405, "method_not_allowed", request{method: method, path: "/device/v1/devices"}).Header().Get("Allow"); got != "GET, HEAD" {
+			t.Errorf("%s: Allow %q, want GET, HEAD", method, got)
+		}
+	}
+}
+
+// TestLegacyRefusals: a refused method on a legacy path says what has replaced the path, too.
+func TestLegacyRefusals(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for path, successor := range map[string]string{
+		"/device/v1/doors":                "/device/v1/devices",
+		"/device/v1/doors/dor_1/open":     "/device/v1/devices/dor_1/commands",
+		"/device/v1/doors/a%20b/policies": "/device/v1/devices/a%20b",
+		"/device/v1/doors/a%2Fb/policies": "/device/v1/devices/a%2Fb",
+		"/device/v1/boards/brd_1/netloss": "/device/v1/devices",
+		"/device/v1/devices":              "",
+	} {
+		r := h.want(405, "method_not_allowed", request{method: "PATCH", path: path})
+		link, want := r.Header().Get("Link"), "<"+successor+`>; rel="successor-version"`
+		if successor == "" {
+			want = ""
+		}
+		if link != want || (r.Header().Get("Deprecation") != "") != (successor != "") {
+			t.Errorf("%s: Link %q and Deprecation %q, want %q", path, link, r.Header().Get("Deprecation"), want)
+		}
+	}
+}
+
+// TestOddNumbers: a number that float64 can't tell is wrong only where a field takes it.
+func TestOddNumbers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	permit := func(more string) request {
+		return request{method: "POST", path: "/space/v1/partner/entry-permits", token: "key_a", body: strings.TrimSuffix(permitBody, "}") + more + "}"}
+	}
+	h.want(200, "", permit(`,"x":1e400,"y":[{"z":-1e999}]`))
+	h.want(400, "invalid_phone", permit(`,"phone":1e400`))
+	for _, minutes := range []string{"1e400", "-1e400", "1e-400", "5.00000000000000000000001", strings.Repeat("9", 401), "0.5"} {
+		r := h.want(400, "invalid_field", request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "k" + minutes[:3], body: `{"minutes":` + minutes + `}`})
+		if r.details()["field"] != "minutes" {
+			t.Errorf("minutes %.30s: details %v, want the field minutes", minutes, r.details())
+		}
+	}
+	h.want(200, "", request{method: "POST", path: "/device/v1/doors/dor_1/hold", token: "key_a", key: "five", body: `{"minutes":0.50e1}`})
+	h.want(403, "place_field_forbidden", request{method: "PATCH", path: "/core/v1/places/plc_a", token: "key_a", body: `{"name":1e400}`})
+	r := h.want(200, "", request{method: "POST", path: "/space/v1/customers/import", token: "key_a",
+		body: `{"source":"crm","items":[{"externalRef":"a","phone":"01011112222","name":"A"},{"externalRef":"b","phone":1e400,"name":"B"}]}`})
+	if n := fmt.Sprint(r.data()["failed"]); n != "1" {
+		t.Errorf("an import with one odd row: %v, want 1 failed", r.data())
+	}
+}
+
+// TestFarOffset: an offset has no upper bound but that of the numbers that JSON can tell.
+func TestFarOffset(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for offset, status := range map[string]int{"2147483647": 200, "2147483648": 200, "9007199254740992": 200, "9223372036854775807": 400} {
+		q := request{method: "GET", path: "/space/v1/partner/entry-permits?offset=" + offset, token: "key_a"}
+		if r := h.do(q); r.Code != status || status == 400 && !strings.Contains(r.Body.String(), "too large") {
+			t.Errorf("offset %s: %d %s, want %d", offset, r.Code, r.Body, status)
+		}
+	}
+}
+
+// TestChunkedBody: a body that doesn't say how long it is is bounded, too.
+func TestChunkedBody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for size, status := range map[int]int{60 << 10: 200, 80 << 10: 400} {
+		body := strings.TrimSuffix(permitBody, "}") + `,"x":"` + strings.Repeat("x", size) + `"}`
+		r := httptest.NewRequest("POST", "/space/v1/partner/entry-permits", strings.NewReader(body))
+		r.ContentLength = -1
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+h.tokens["key_a"])
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		if w.Code != status || status == 400 && !strings.Contains(w.Body.String(), "body_too_large") {
+			t.Errorf("%d bytes without a Content-Length: %d %.200s, want %d", size, w.Code, w.Body, status)
+		}
 	}
 }

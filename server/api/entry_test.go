@@ -23,7 +23,7 @@ func TestEntry(t *testing.T) {
 	body := page.Body.String()
 	for _, s := range []string{"Here &lt;b&gt;", "Front</span>", ">열기</span>", `lang="ko"`, `name="t" value="` + token + `"`} {
 		if !strings.Contains(body, s) {
-			t.Errorf("no %s in %s", s, body)
+			t.Errorf("the page lacks %s: %s", s, body)
 		}
 	}
 	if strings.Contains(body, "Back") {
@@ -34,7 +34,7 @@ func TestEntry(t *testing.T) {
 		"en;q=0.1,ko;q=0.9": "ko", "ko;q=0.1,en": "en", "en,ko": "en", "ko,en": "ko", "ko;q=0": "en", "kok": "en"} {
 		r := h.want(200, "", request{method: "GET", path: "/entry?t=" + token, header: map[string]string{"Accept": "text/html", "Accept-Language": accept}})
 		if !strings.Contains(r.Body.String(), `lang="`+lang+`"`) {
-			t.Errorf("%q is not answered in %s", accept, lang)
+			t.Errorf("%q isn't answered in %s", accept, lang)
 		}
 	}
 	h.want(200, "", request{method: "HEAD", path: "/entry?t=" + token})
@@ -116,7 +116,7 @@ func (h *house) tick(d time.Duration) {
 	must.OK(h.t, h.clk.Advance(h.clk.Now().Add(d)))
 }
 
-// checkPage: nothing foreign, nothing kept, and the policy fits the style.
+// checkPage: the page loads nothing from elsewhere, isn't cached, and its policy matches its style.
 func checkPage(t *testing.T, r response) {
 	t.Helper()
 	h := r.Header()
@@ -130,11 +130,11 @@ func selfContained(t *testing.T, r response) {
 	t.Helper()
 	body := r.Body.String()
 	if f := foreign.FindString(body); f != "" {
-		t.Errorf("%s in the page", f)
+		t.Errorf("the page loads %s from elsewhere", f)
 	}
 	m := style.FindStringSubmatch(body)
 	if m == nil {
-		t.Fatalf("no style: %s", body)
+		t.Fatalf("the page has no style: %s", body)
 	}
 	sum := sha256.Sum256([]byte(m[1]))
 	if !strings.Contains(r.Header().Get("Content-Security-Policy"), base64.StdEncoding.EncodeToString(sum[:])) {
@@ -144,6 +144,31 @@ func selfContained(t *testing.T, r response) {
 		sum := sha256.Sum256([]byte(m[1]))
 		if !strings.Contains(r.Header().Get("Content-Security-Policy"), base64.StdEncoding.EncodeToString(sum[:])) {
 			t.Error("the policy does not let the script in")
+		}
+	}
+}
+
+// TestDeniedForm: whoever presses a door that isn't theirs gets the status of a refusal with the page, too.
+func TestDeniedForm(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.permit(permitBody).data()["entryToken"].(string)
+	r := h.do(request{method: "POST", path: "/entry/open", body: "t=" + token + "&doorId=dor_2",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}})
+	if kind := r.Header().Get("Content-Type"); r.Code != 409 || !strings.HasPrefix(kind, "text/html") {
+		t.Errorf("a denied press by a form: %d %s, want a page with 409", r.Code, kind)
+	}
+}
+
+// TestDeadLinkHasNoPicture: a revoked permit's link has no QR code, in either form.
+func TestDeadLinkHasNoPicture(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit(permitBody).data()
+	h.want(200, "", request{method: "POST", path: "/space/v1/partner/entry-permits/revoke", token: "key_a", body: `{"permitId":"` + p["permitId"].(string) + `"}`})
+	for _, path := range []string{"/entry/qr.svg?t=", "/entry/qr.png?t="} {
+		if r := h.do(request{method: "GET", path: path + p["entryToken"].(string)}); r.Code != 404 {
+			t.Errorf("%s of a revoked permit: %d, want 404", path, r.Code)
 		}
 	}
 }

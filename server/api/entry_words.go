@@ -18,12 +18,12 @@ type words struct {
 
 var english = words{
 	Choose: "Which door?", Open: "Open", Opening: "Opening…", Opened: "The door is open.", Failed: "Not opened", Again: "Back to the doors", QR: "Entry link as a QR code",
-	Secret:  "This link opens the door for whoever has it. Do not share it.",
+	Secret:  "This link opens the door for anyone who has it. Do not share it.",
 	Pending: "This permit has not started yet.", Expired: "This permit has ended.",
 	Dead: "This entry link is not valid.", Denied: "You may not open this door now.",
 	Offline: "The store cannot be reached at the moment. The door was not opened. Please try again.",
 	Refused: "The door refused to open. Please try again.", Silent: "The door did not answer. It may have opened.",
-	Often: "Too many tries. Please wait a minute.", NoDoor: "Door not found.", Trouble: "Something went wrong. Please try again.",
+	Often: "Too many attempts. Please wait a minute.", NoDoor: "Door not found.", Trouble: "Something went wrong. Please try again.",
 }
 
 var korean = words{

@@ -10,8 +10,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestExamples runs the documents' examples as the reference pages fill them in for a reader on this machine: each request
-// succeeds as it stands, and the answer has the fields that the response example shows. No operation goes without.
+// TestExamples runs the documents' examples as the reference pages fill them in for a reader on this machine. Each
+// request succeeds unchanged, and the answer has the fields of the example response. Every operation has an example.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -42,7 +42,7 @@ func TestExamples(t *testing.T) {
 			if o.RequestBody != nil {
 				m := o.RequestBody.Value.Content[typeJSON]
 				if m.Example == nil {
-					t.Errorf("%s: no example of a request", op.ID)
+					t.Errorf("%s: the document has no example of a request", op.ID)
 					continue
 				}
 				q.body = try.filled(string(must.Get(json.Marshal(m.Example))(t)))
@@ -57,25 +57,25 @@ func TestExamples(t *testing.T) {
 				continue
 			}
 			if m.Example == nil {
-				t.Errorf("%s: no example of an answer", op.ID)
+				t.Errorf("%s: the document has no example of an answer", op.ID)
 				continue
 			}
 			if missing := lacks("", m.Example, r.json); missing != nil && !slices.Contains([]string{"listRecords", "listEvents"}, op.ID) {
-				t.Errorf("%s: the example shows %v, the answer was %s", op.ID, missing, r.Body)
+				t.Errorf("%s: the example shows %v, which the answer lacks: %s", op.ID, missing, r.Body)
 			}
 		}
 	}
 	t.Logf("%d examples", ran)
 }
 
-// lacks lists the fields that an example has and an answer has not. Of lists
-// the first items are compared, if there are any.
+// lacks lists the fields that an example has but an answer lacks. For lists the first items are compared, if there
+// are any.
 func lacks(at string, example, answer any) (out []string) {
 	switch e := example.(type) {
 	case map[string]any:
 		a, _ := answer.(map[string]any)
 		if a == nil || at == ".data.channels" {
-			return nil // null, or keys that are data
+			return nil // null, or an object whose keys are data
 		}
 		for k, v := range e {
 			w, ok := a[k]

@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// stateless shows every board of plc_a in one state of connection.
+// stateless shows board brd_a in a given connection state.
 type stateless struct {
 	*fakeBoards
 	state string
@@ -45,8 +45,8 @@ func TestHealthState(t *testing.T) {
 	}
 }
 
-// TestNamesAndTimes: what carries a name shows that name, not an id, and a
-// record shows when it was requested, not when it was kept.
+// TestNamesAndTimes: name fields show names, not ids, and a record shows when it was requested, not when it was
+// stored.
 func TestNamesAndTimes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -68,7 +68,7 @@ func TestNamesAndTimes(t *testing.T) {
 	}
 }
 
-// TestListsAreNarrowed: offset, sinceDays, and the period and result of events narrow what is listed.
+// TestListsAreNarrowed: offset, sinceDays, and the events' period and result filter the lists.
 func TestListsAreNarrowed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -98,7 +98,7 @@ func TestListsAreNarrowed(t *testing.T) {
 	}
 }
 
-// TestQRLeadsToTheLink: the code shows the permit's url.
+// TestQRLeadsToTheLink: the QR code contains the permit's url.
 func TestQRLeadsToTheLink(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -114,13 +114,13 @@ func TestQRLeadsToTheLink(t *testing.T) {
 	}
 }
 
-// A body that has passed once is still refused if it claims to be something
-// else, and so are those that differ from it by little.
+// A body that once passed is still refused as a body of another type, and so are bodies that differ from it only
+// slightly.
 func TestPassedBodiesAreNoPass(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	at := request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a"}
-	for n := range 2 * mostFew { // more different ones than are remembered
+	for n := range 2 * mostFew { // more different bodies than are remembered
 		at.key, at.body = fmt.Sprint("key-", n), fmt.Sprintf(`{"capability":"door","command":"open","args":{"reason":"%d"}}`, n%(mostFew+1))
 		h.want(200, "", at)
 	}

@@ -36,7 +36,7 @@ func TestPermits(t *testing.T) {
 	if d["state"] != "active" || d["phoneTail"] != "5678" || d["startsAt"] != "2026-11-01T00:00:00.000Z" || d["firstUsedAt"] != nil || d["useCount"] != 0.0 {
 		t.Errorf("permit %v, want it active from 2026-11-01 for ...5678, not used", d)
 	}
-	if ids := d["doorIds"].([]any); len(ids) != 1 || ids[0] != "dor_1" { // the entry doors [PERM-6]
+	if ids := d["doorIds"].([]any); len(ids) != 1 || ids[0] != "dor_1" { // defaults to the entry doors [PERM-6]
 		t.Errorf("doors %v, want the one entry door dor_1", ids)
 	}
 	l := h.want(200, "", request{method: "GET", path: permits + "?externalRef=m-1&limit=1", token: "key_a"})
@@ -203,7 +203,7 @@ func TestImports(t *testing.T) {
 		q.body = body
 		h.want(400, code, q)
 	}
-	big := `{"source":"s","items":[{"phone":"01011112222","name":"` + strings.Repeat("x", 100<<10) + `"}]}` // beyond 64 KiB
+	big := `{"source":"s","items":[{"phone":"01011112222","name":"` + strings.Repeat("x", 100<<10) + `"}]}` // over 64 KiB
 	q.body = big
 	if d := h.want(200, "", q).data(); d["failed"] != 1.0 {
 		t.Errorf("import %v, want one failed", d)
@@ -261,7 +261,7 @@ func TestDocsPages(t *testing.T) {
 		r := h.want(200, "", request{method: "GET", path: "/" + name + "/v1/docs"})
 		for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(r.Body.String(), -1) {
 			if !strings.HasPrefix(m[1], "/") && !strings.HasPrefix(m[1], "#") {
-				t.Errorf("%s leads away: %s", name, m[1])
+				t.Errorf("%s links to another site: %s", name, m[1])
 			}
 		}
 		r = h.want(200, "", request{method: "GET", path: "/" + name + "/v1/openapi.json"})

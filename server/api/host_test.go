@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHostIsNotEchoed: what a caller calls this machine is in no answer. The
-// documents name the configured address, or one that is relative to their own.
+// TestHostIsNotEchoed: no answer contains the Host header that the caller sent. The documents name the configured
+// address, or one relative to their own.
 func TestHostIsNotEchoed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

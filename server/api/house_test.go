@@ -55,7 +55,7 @@ places:
     keys: [{id: key_b, name: other, scopes: ["space:partner", "device:door"]}]
 `
 
-// epoch is Sunday noon in Seoul.
+// epoch is a Sunday noon in Seoul.
 var epoch = time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
 
 // house is the edge over the real store and services, with fake boards.
@@ -78,7 +78,7 @@ type fakeBoards struct {
 	mu       sync.Mutex
 	device   *command.Service
 	clk      clock.Clock
-	behave   string // "" = report ok; offline silent, or a refusal's code
+	behave   string // "" = report ok; offline; silent; or a refusal's code
 	held     chan struct{}
 	sent     []wire.Command
 	netloss  map[string]wire.Netloss
@@ -125,7 +125,7 @@ func (f *fakeBoards) count() int {
 	return len(f.sent)
 }
 
-// last is the command that was sent last.
+// last is the command sent last.
 func (f *fakeBoards) last() wire.Command {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -166,8 +166,7 @@ func newHouse(t *testing.T, change ...func(*Config)) *house {
 	return newPatientHouse(t, 2*time.Second, change...)
 }
 
-// newPatientHouse waits longer for a board: on a machine under load a report
-// may take a while.
+// newPatientHouse waits longer for a board, because on a loaded machine a report may take a while.
 func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) *house {
 	t.Helper()
 	w := must.Get(world.Parse("test", []byte(houseWorld), 7))(t)
@@ -213,7 +212,7 @@ func (h *house) config(st *store.Store) Config {
 type request struct {
 	method, path string
 	token        string // key id; "" = none
-	auth         string // the whole header instead
+	auth         string // complete header, instead of token
 	key          string // Idempotency-Key
 	body         string
 	header       map[string]string

@@ -17,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
-// judge is a tool of tools/openapi: outside opinions on the documents.
+// judge is one of the third-party checkers in tools/openapi.
 func judge(t *testing.T, name string) string {
 	t.Helper()
 	path := must.Get(filepath.Abs("../../tools/openapi/node_modules/.bin/" + name))(t)
@@ -30,7 +30,7 @@ func judge(t *testing.T, name string) string {
 	return path
 }
 
-// served writes the documents as they are served to files.
+// served writes the documents to files exactly as they are served.
 func (h *house) served() map[string]string {
 	h.t.Helper()
 	dir, out := h.t.TempDir(), map[string]string{}
@@ -80,10 +80,9 @@ func prism(t *testing.T, tool, document, upstream string) string {
 	return ""
 }
 
-// TestPrism: prism, a validating proxy by others, stands between a partner and
-// the server. Every operation and the failures of devices pass through it; it
-// reports no violation, neither of a request nor of an answer. What breaks the
-// document it must report, else its silence would say nothing.
+// TestPrism: prism, a third-party validating proxy, sits between a partner and the server. Every operation and every
+// device failure passes through it without a reported violation, in requests or answers. Planted violations must be
+// reported, otherwise its silence would prove nothing.
 func TestPrism(t *testing.T) {
 	t.Parallel()
 	tool := judge(t, "prism")
@@ -154,13 +153,13 @@ func TestPrism(t *testing.T) {
 		t.Errorf("a broken answer passed: got %q, want %q in it", v, "response")
 	}
 	if h.tick(900 * time.Second); calls < 60 {
-		t.Errorf("only %d calls", calls)
+		t.Errorf("only %d calls, want at least 60", calls)
 	}
 	silent("device", 401, command)
 	t.Logf("%d calls through prism", calls)
 }
 
-// through sends a request by way of a prism and returns what that objects to.
+// through sends a request through a prism and returns the violations it reports.
 func (h *house) through(base string, want int, q request) (violations string) {
 	t := h.t
 	t.Helper()
@@ -186,7 +185,7 @@ func (h *house) through(base string, want int, q request) (violations string) {
 	return res.Header.Get("sl-violations")
 }
 
-// plantAnswer answers a request with the header X-Planted against the documents.
+// plantAnswer answers requests with the header X-Planted in violation of the documents.
 func (h *house) plantAnswer() {
 	good := h.http
 	h.http = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLanding: the start page links what is there; the test key and the console's
-// address are for readers of this machine, however a stranger's page points here.
+// TestLanding: the start page links everything that exists. Only readers on this machine see the test key and the
+// console's address, even if another site's page points here.
 func TestLanding(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(c *Config) {

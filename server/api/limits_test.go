@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestLimits is the contract's table of limits, each at its value and one beyond.
+// TestLimits covers the contract's table of limits, each at its value and one beyond.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -47,8 +47,8 @@ func ids(n int) string {
 	return b.String() + "0"
 }
 
-// TestPeriodAtTheLimit: 720 h exactly is allowed, a millisecond more is not,
-// and the answer says by how much [PERM-5].
+// TestPeriodAtTheLimit: exactly 720 h is allowed, a millisecond more isn't, and the answer says by how much it is too
+// long [PERM-5].
 func TestPeriodAtTheLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -66,7 +66,7 @@ func TestPeriodAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestTokenAtItsEnd: good to the last millisecond of 900 s [AUTH-1] [AUTH-2].
+// TestTokenAtItsEnd: valid to the last millisecond of 900 s [AUTH-1] [AUTH-2].
 func TestTokenAtItsEnd(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -81,8 +81,7 @@ func TestTokenAtItsEnd(t *testing.T) {
 	h.want(401, "token_expired", q)
 }
 
-// TestOrderOfChecks: of everything that is wrong with a request, the first in
-// the decided order is answered.
+// TestOrderOfChecks: if several things are wrong with a request, the first in the documented order is reported.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -116,7 +115,7 @@ func TestOrderOfChecks(t *testing.T) {
 	h.want(409, "permit_period_too_long", p)
 }
 
-// TestRefusalsOfNobody: commands without a valid token fill no table.
+// TestRefusalsOfNobody: commands without a valid token don't fill any table.
 func TestRefusalsOfNobody(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -130,6 +129,6 @@ func TestRefusalsOfNobody(t *testing.T) {
 	}
 	h.want(404, "device_not_found", request{method: "POST", path: "/device/v1/devices/dor_x/commands", token: "key_d", key: "k", body: openBody})
 	if list, n, err := h.store.Audits("", 1, 0); err != nil || n != 1 || list[0].KeyID != "key_d" {
-		t.Errorf("%d rows, %+v, %v", n, list, err)
+		t.Errorf("%d rows, %+v, %v; want only that of key_d", n, list, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/browser"
 )
 
-// TestPublicPages: each page fits a phone and a desk, with and without JavaScript, and its texts can be read in the
-// light and in the dark. The reference that JavaScript shows isn't ours: of it only the width counts.
+// TestPublicPages: each page fits a phone and a desktop, with and without JavaScript, and its text is readable in
+// light and dark mode. The JavaScript reference is third-party, so only its width is checked.
 func TestPublicPages(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)

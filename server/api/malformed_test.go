@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// TestMalformed sends requests that were bent at random: methods, paths,
-// queries, headers, bodies. None may end in a 5xx (the boards are well), each
-// answer is one its document knows, and nothing grows. DOORLAB_MALFORMED says
-// how many, 10,000 if unset; DOORLAB_SEED which.
+// TestMalformed sends randomly corrupted requests: methods, paths, queries, headers, bodies. As the boards are fine,
+// none may end in a 5xx; each answer must be documented, and memory must not grow. DOORLAB_MALFORMED sets the number
+// (default 10,000), DOORLAB_SEED the seed.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	n, seed := number("DOORLAB_MALFORMED", 10_000), uint64(number("DOORLAB_SEED", 1))
@@ -48,7 +47,7 @@ func TestMalformed(t *testing.T) {
 	var start runtime.MemStats
 	goroutines := 0
 	for done := 0; done < n; done += batch {
-		if done == n/10/batch*batch { // warm
+		if done == n/10/batch*batch { // warmed up
 			goroutines = runtime.NumGoroutine()
 			runtime.GC()
 			runtime.ReadMemStats(&start)
@@ -64,7 +63,7 @@ func TestMalformed(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		h.tick(time.Second) // windows of limits move on
+		h.tick(time.Second) // so that rate limit windows move on
 		if done/batch%600 == 599 {
 			for id := range h.tokens {
 				h.tokens[id] = h.exchange(id)
@@ -77,13 +76,13 @@ func TestMalformed(t *testing.T) {
 	t.Logf("%d requests, answers %v, heap %.1f -> %.1f MiB, goroutines %d -> %d", seen.n, seen.status,
 		mib(start.HeapAlloc), mib(end.HeapAlloc), goroutines, runtime.NumGoroutine())
 	if grown := int64(end.HeapAlloc) - int64(start.HeapAlloc); n >= 200_000 && grown > 16<<20 {
-		t.Errorf("the heap grew by %.1f MiB", mib(uint64(grown)))
+		t.Errorf("the heap grew by %.1f MiB, want at most 16", mib(uint64(grown)))
 	}
-	if n >= 200_000 && runtime.NumGoroutine() > goroutines+20 { // alone in its process
-		t.Errorf("%d goroutines, %d at first", runtime.NumGoroutine(), goroutines)
+	if n >= 200_000 && runtime.NumGoroutine() > goroutines+20 { // only when it runs alone in its process
+		t.Errorf("%d goroutines, want at most 20 more than the %d at first", runtime.NumGoroutine(), goroutines)
 	}
 	if seen.status[200] == 0 || seen.status[400] < seen.n/10 {
-		t.Errorf("too tame: %v", seen.status)
+		t.Errorf("the requests are too tame: %v, want some 200s and 10%% 400s", seen.status)
 	}
 }
 

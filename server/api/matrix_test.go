@@ -10,20 +10,19 @@ import (
 	"github.com/doorlab/doorlab/server/api/openapi"
 )
 
-// row is a good request of an operation: what the matrix bends.
+// row is a valid request for an operation, which the matrix corrupts.
 type row struct {
-	path    string // with an id of this place
-	unknown string // with an id nobody has; "" = no id
-	foreign string // with the id of another place
+	path    string // with an id from this place
+	unknown string // with an id that doesn't exist; "" = no id
+	foreign string // with an id from another place
 	body    string
 	key     bool
-	status  int // of the good request; 0 = 200
+	status  int // of the valid request; 0 = 200
 }
 
 const permitBody = `{"externalRef":"m-1","phone":"01012345678","startsAt":"2026-11-01T00:00:00Z","endsAt":"2026-11-02T00:00:00Z"}`
 
-// matrix has a row for every operation; PERMIT, TOKEN, RSV and their other
-// place's F.. are filled in.
+// matrix has a row for every operation. PERMIT, TOKEN, RSV and the F.. variants of the other place are filled in.
 var matrix = map[string]row{
 	"exchangeKey": {path: "/core/v1/auth/apikey/token", body: `{"key":"APIKEY"}`},
 	"updatePlace": {path: "/core/v1/places/plc_a", unknown: "/core/v1/places/plc_x", foreign: "/core/v1/places/plc_b", body: `{"hours":{"week":{"tue":[["10:00","24:00"]]}}}`},
@@ -68,7 +67,7 @@ var matrix = map[string]row{
 	"coreDocs": {path: "/core/v1/docs"}, "spaceDocs": {path: "/space/v1/docs"}, "deviceDocs": {path: "/device/v1/docs"},
 }
 
-// TestMatrix bends a good request of every route in every way.
+// TestMatrix corrupts a valid request for every route in every way.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -83,7 +82,7 @@ func TestMatrix(t *testing.T) {
 		for _, op := range d.Ops {
 			r, ok := matrix[op.ID]
 			if !ok {
-				t.Errorf("%s has no row", op.ID)
+				t.Errorf("%s has no row in the matrix", op.ID)
 				continue
 			}
 			n++
@@ -94,11 +93,11 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	if n != len(matrix) {
-		t.Errorf("%d operations, %d rows", n, len(matrix))
+		t.Errorf("%d operations and %d rows, want one for each", n, len(matrix))
 	}
 }
 
-// fixtures makes what the rows name.
+// fixtures creates what the rows refer to.
 func (h *house) fixtures() *strings.Replacer {
 	pairs := []string{"APIKEY", h.keys["key_a"]}
 	for _, x := range []struct{ prefix, key string }{{"F", "key_b"}, {"", "key_a"}} {
@@ -157,7 +156,7 @@ func bendPublic(h *house, op *openapi.Operation, r row, q request) {
 
 func bendTokens(h *house, op *openapi.Operation, r row, q request, old string) {
 	none := q
-	none.path, none.body, none.key = orElse(r.unknown, r.path), "{", "" // the token comes before everything else
+	none.path, none.body, none.key = orElse(r.unknown, r.path), "{", "" // the token is checked before everything else
 	if res := h.want(401, "token_missing", none); res.Header().Get("WWW-Authenticate") != `Bearer realm="store-access"` {
 		h.t.Errorf("%s: got %v, want the plain WWW-Authenticate", op.ID, res.Header())
 	}
@@ -181,7 +180,7 @@ func bendTokens(h *house, op *openapi.Operation, r row, q request, old string) {
 		return
 	}
 	none.token = "key_a"
-	for _, path := range []string{r.unknown, r.foreign} { // the resource comes before the body
+	for _, path := range []string{r.unknown, r.foreign} { // the resource is checked before the body
 		none.path = path
 		if res := h.want(status, code, none); res.Header().Get("X-Place-Kind") != "test" {
 			h.t.Errorf("%s: got %v, want X-Place-Kind: test", op.ID, res.Header())
@@ -233,7 +232,7 @@ func queries(h *house, op *openapi.Operation, q request) {
 	}
 }
 
-// other is a method the path does not take.
+// other is a method that the path doesn't support.
 func other(a *api, op *openapi.Operation) string {
 	var have []string
 	for _, d := range a.docs {
@@ -258,7 +257,7 @@ func orElse(a, b string) string {
 	return b
 }
 
-// forge changes the content of a token and keeps its signature.
+// forge changes a token's content but keeps its signature.
 func forge(token string) string {
 	parts := strings.Split(token, ".")
 	b := []byte(parts[1])
@@ -266,7 +265,7 @@ func forge(token string) string {
 	return parts[0] + "." + string(b) + "." + parts[2]
 }
 
-// A path that two patterns take allows the methods of both, always the same.
+// A path that matches two patterns allows the methods of both, always in the same order.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -298,6 +297,6 @@ func TestUnknownAndRemoved(t *testing.T) {
 	}
 	r := h.want(404, "not_found", request{method: "GET", path: "/device/v1/doors/dor_1/nothing"})
 	if r.json["reason"] != "not_found" || r.json["detail"] == nil {
-		t.Errorf("legacy failure: %s", r.Body)
+		t.Errorf("legacy failure: got %s, want the reason not_found and a detail", r.Body)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// snap keeps a picture of a page under the directory DOORLAB_PICTURES, if set.
+// snap saves a picture of a page in the directory DOORLAB_PICTURES, if set.
 func snap(t *testing.T, name string, p *browser.Page) {
 	t.Helper()
 	dir := os.Getenv("DOORLAB_PICTURES")

@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// The answer that is written by hand is what reflection writes.
+// The hand-written encoder writes what reflection would write.
 func TestCommandedAsEncoded(t *testing.T) {
 	t.Parallel()
 	at := stamp.Time(time.Date(2026, 11, 1, 12, 0, 0, 7_000_000, time.FixedZone("KST", 9*3600)))
@@ -33,12 +33,12 @@ func TestCommandedAsEncoded(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if got := string(encode(success{true, strings.Repeat("x", 10)})); got != `{"success":true,"data":"xxxxxxxxxx"}` { // a shorter one after longer ones
+	if got := string(encode(success{true, strings.Repeat("x", 10)})); got != `{"success":true,"data":"xxxxxxxxxx"}` { // a short answer after longer ones
 		t.Errorf("got %s, want the answer alone", got)
 	}
 }
 
-// So are lists.
+// The same for lists.
 func TestListsAsEncoded(t *testing.T) {
 	t.Parallel()
 	at := stamp.Time(time.Date(2026, 11, 1, 12, 0, 0, 7_000_000, time.FixedZone("KST", 9*3600)))
@@ -69,7 +69,7 @@ func asEncoded[T any](t *testing.T, all []T, each func([]byte, *T) []byte) {
 	}
 }
 
-// So is the 504 that every command keeps.
+// The same for the 504 that every command keeps.
 func TestSilenceAsEncoded(t *testing.T) {
 	t.Parallel()
 	for _, legacy := range []bool{false, true} {

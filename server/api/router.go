@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -22,6 +23,11 @@ var removed = []string{
 	"/space/v1/access/people",
 	"/space/v1/access/groups",
 }
+
+var (
+	errRemoved = fail.New(fail.EndpointRemoved, "this endpoint was removed on 2026-09-24")
+	errNoPath  = fail.New(fail.NotFound, "no such path")
+)
 
 // router registers every operation of the documents.
 func (a *api) router() (http.Handler, error) {
@@ -47,7 +53,7 @@ func (a *api) router() (http.Handler, error) {
 		}
 	}
 	for _, path := range removed {
-		mux.Handle(path, a.fail(path, fail.New(fail.EndpointRemoved, "this endpoint was removed on 2026-09-24")))
+		mux.Handle(path, a.fail(path, "", errRemoved))
 	}
 	asset := a.serve(&openapi.Operation{Path: scalarPath, Method: http.MethodGet, Scope: "none"}, serveScalar)
 	mux.Method(http.MethodGet, scalarPath, asset)
@@ -55,7 +61,7 @@ func (a *api) router() (http.Handler, error) {
 	start := a.serve(landing, serveLanding)
 	mux.Method(http.MethodGet, landing.Path, start)
 	mux.Method(http.MethodHead, landing.Path, start)
-	mux.NotFound(a.fail("", fail.New(fail.NotFound, "no such path")))
+	mux.NotFound(a.fail("", "", errNoPath))
 	mux.MethodNotAllowed(a.notAllowed(mux))
 	return mux, nil
 }
@@ -63,10 +69,10 @@ func (a *api) router() (http.Handler, error) {
 // verbs are the methods that an operation can have.
 var verbs = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// fail answers a path that has no operation.
-func (a *api) fail(route string, e *fail.Error) http.HandlerFunc {
+// fail answers a path that has no operation; successor is what has replaced an older one.
+func (a *api) fail(route, successor string, e *fail.Error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		op := &openapi.Operation{Path: cmp.Or(route, Other), Method: Other, Scope: "none", Legacy: legacyPath(r.URL.Path)}
+		op := &openapi.Operation{Path: cmp.Or(route, Other), Method: Other, Scope: "none", Legacy: legacyPath(r.URL.Path), Successor: successor}
 		if slices.Contains(verbs, r.Method) {
 			op.Method = r.Method
 		}
@@ -75,7 +81,8 @@ func (a *api) fail(route string, e *fail.Error) http.HandlerFunc {
 }
 
 // notAllowed answers a known path with a wrong method. Several patterns can match the path (.../revoke is also a
-// {permitId}): Allow lists the methods of all of them, in a fixed order.
+// {permitId}): Allow lists the methods of all of them, in a fixed order. A method that nobody has heard of comes here
+// with any path.
 func (a *api) notAllowed(mux *chi.Mux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.RawPath // as the router looks at it
@@ -83,20 +90,44 @@ func (a *api) notAllowed(mux *chi.Mux) http.HandlerFunc {
 			path = r.URL.Path
 		}
 		var allow []string
-		var pattern string
+		var pattern, id string
 		for _, m := range verbs {
-			p := mux.Find(chi.NewRouteContext(), m, path)
+			at := chi.NewRouteContext()
+			p := mux.Find(at, m, path)
 			if p == "" {
 				continue
 			}
 			allow = append(allow, m)
 			if pattern == "" || p == path { // the literal one names the route
-				pattern = p
+				pattern, id = p, at.URLParam("id")
 			}
 		}
+		switch {
+		case pattern == "":
+			a.fail("", "", errNoPath)(w, r)
+			return
+		case slices.Contains(removed, pattern):
+			a.fail(pattern, "", errRemoved)(w, r)
+			return
+		}
 		w.Header().Set("Allow", strings.Join(allow, ", "))
-		a.fail(pattern, fail.New(fail.MethodNotAllowed, "this path takes "+strings.Join(allow, ", ")))(w, r)
+		if u, err := url.PathUnescape(id); err == nil && r.URL.RawPath != "" {
+			id = u
+		}
+		a.fail(pattern, strings.Replace(a.successor(pattern), "{id}", url.PathEscape(id), 1), fail.New(fail.MethodNotAllowed, "this path takes "+strings.Join(allow, ", ")))(w, r)
 	}
+}
+
+// successor is what has replaced an older path; "" for the others.
+func (a *api) successor(path string) string {
+	for _, d := range a.docs {
+		for _, op := range d.Ops {
+			if op.Path == path {
+				return op.Successor
+			}
+		}
+	}
+	return ""
 }
 
 // legacyPath reports whether a path is one of the older door and board paths, whose failures have more fields.

@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// rows is the list that a read answers with.
+// rows is the list in a read's answer.
 func (h *house) rows(path, key string) (out []map[string]any) {
 	h.t.Helper()
 	list, _ := h.want(200, "", request{method: "GET", path: path, token: key}).json["data"].([]any)
@@ -22,8 +22,8 @@ func (h *house) rows(path, key string) (out []map[string]any) {
 	return out
 }
 
-// TestNotes: args.reason is the record's note; a policy operation and an outage
-// policy leave one record and one audit line each, which name who did it.
+// TestNotes: args.reason becomes the record's note. A policy operation and an outage policy leave one record and one
+// audit line each, naming who did it.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -65,8 +65,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestEventTimes: occurredAt is when it happened, recordedAt when it was kept,
-// and late says that the report came after the 504.
+// TestEventTimes: occurredAt is when it happened, recordedAt when it was stored, and late means that the report came
+// after the 504.
 func TestEventTimes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -89,13 +89,12 @@ func TestEventTimes(t *testing.T) {
 	h.want(200, "", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", key: "in-time", body: openBody})
 	for _, e := range h.rows("/core/v1/places/plc_a/events", "key_a") {
 		if e["late"] != (e["recordId"] != nil && e["occurredAt"] == "2026-11-01T02:00:00.000Z") {
-			t.Errorf("event %v: late is wrong", e)
+			t.Errorf("event %v: late is wrong, want it true only after a 504", e)
 		}
 	}
 }
 
-// TestLastSynced: sync.lastSyncedAt is when the last board applied the permit,
-// not when the permit changed.
+// TestLastSynced: sync.lastSyncedAt is when the last board applied the permit, not when the permit changed.
 func TestLastSynced(t *testing.T) {
 	t.Parallel()
 	applied := epoch.Add(-3 * time.Minute)
@@ -109,8 +108,7 @@ func TestLastSynced(t *testing.T) {
 	}
 }
 
-// TestBoardsAndDoors: a board's row shows the board's name, and a key with the
-// device scope sees doors only.
+// TestBoardsAndDoors: a board's row shows the board's name, and a key with only the device scope sees only doors.
 func TestBoardsAndDoors(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

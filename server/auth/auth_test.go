@@ -27,7 +27,7 @@ type house struct {
 	t     *testing.T
 	clk   *clock.Virtual
 	store *store.Store
-	key   string // a good key
+	key   string // a valid key
 }
 
 func newHouse(t *testing.T) *house {
@@ -49,7 +49,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// service is another life of the server on the same data.
+// service is a new instance of the service on the same data, as after a restart.
 func (h *house) service() *auth.Service {
 	s := must.Get(auth.New(auth.Config{Clock: h.clk, Store: h.store, Pepper: []byte("api keys"), SigningKey: []byte("tokens")}))(h.t)
 	return s
@@ -65,7 +65,7 @@ func (h *house) token() string {
 	return tk.AccessToken
 }
 
-// exchange is what the API does: count, then issue.
+// exchange does what the API does: count, then issue.
 func (h *house) exchange(addr, key string) (auth.Token, error) {
 	if err := h.Admit(addr); err != nil {
 		return auth.Token{}, err
@@ -85,7 +85,7 @@ func TestExchange(t *testing.T) {
 		t.Errorf("the token is of %+v, %v, want key_t, partner, of a test place, with sim and the partner's scope only", p, err)
 	}
 	if _, err := h.service().Verify(tk.AccessToken); err != nil {
-		t.Errorf("after a restart: %v", err)
+		t.Errorf("after a restart: got %v, want the token still valid", err)
 	}
 	old, revoked, err := h.Create("plc_t", "old", []string{auth.ScopeDoor}, false)
 	if err != nil {
@@ -106,11 +106,11 @@ func TestExchange(t *testing.T) {
 func TestTokenLife(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.pass(123 * time.Millisecond) // not on a full second
+	h.pass(123 * time.Millisecond) // so that the time isn't a full second
 	token := h.token()
 	h.pass(auth.TokenLife - time.Millisecond)
 	if _, err := h.Verify(token); err != nil {
-		t.Errorf("at 899.999 s: %v", err)
+		t.Errorf("at 899.999 s: got %v, want the token still valid", err)
 	}
 	h.pass(time.Millisecond)
 	if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenExpired) {
@@ -118,8 +118,8 @@ func TestTokenLife(t *testing.T) {
 	}
 }
 
-// TestTokenFromTheFuture: a token doesn't outlive its time because the machine's
-// clock was set back. A minute is let pass: clocks are corrected all the time.
+// TestTokenFromTheFuture: setting the machine's clock back doesn't make a token live longer. One minute is tolerated,
+// because clocks are corrected all the time.
 func TestTokenFromTheFuture(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -164,7 +164,7 @@ func TestForgedTokens(t *testing.T) {
 		"other kid":       sign(jwt.SigningMethodHS256, []byte("tokens"), map[string]any{"kid": "x"}),
 		"no kid":          sign(jwt.SigningMethodHS256, []byte("tokens"), nil),
 	}
-	for _, later := range []time.Duration{0, time.Hour} { // forged and expired is forged
+	for _, later := range []time.Duration{0, time.Hour} { // forged and expired counts as forged
 		h.pass(later)
 		for name, token := range forged {
 			if _, err := h.Verify(token); !errors.Is(err, auth.ErrTokenInvalid) {
@@ -183,7 +183,7 @@ func TestExchangeLimit(t *testing.T) {
 			key = "failed ones count"
 		}
 		if _, err := h.exchange("192.0.2.7:1", key); err != nil && !errors.Is(err, auth.ErrInvalidKey) {
-			t.Fatalf("exchange %d: %v", i+1, err)
+			t.Fatalf("exchange %d: got %v, want no limit yet", i+1, err)
 		}
 		h.pass(time.Second)
 	}
@@ -197,7 +197,7 @@ func TestExchangeLimit(t *testing.T) {
 		}
 		return 0
 	}
-	for range 3 { // refused ones do not extend it
+	for range 3 { // refused ones don't extend the limit
 		if got := limited("192.0.2.7"); got != 30*time.Second {
 			t.Errorf("31st: retry after %s, want %s", got, 30*time.Second)
 		}
@@ -218,7 +218,7 @@ func TestExchangeLimit(t *testing.T) {
 	}
 	for i := range 30 {
 		if limited("[2001:db8:1:2::"+string(rune('a'+i%6))+"]:5") != 0 {
-			t.Fatalf("exchange %d of a /64", i)
+			t.Fatalf("exchange %d of a /64 was limited, want it allowed", i)
 		}
 	}
 	if limited("2001:db8:1:2:ffff::1") == 0 || limited("2001:db8:1:3::1") != 0 {
@@ -230,7 +230,7 @@ func TestRevoke(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.token()
-	if _, err := h.Verify(token); err != nil { // from here on it is known
+	if _, err := h.Verify(token); err != nil { // from here on it is cached
 		t.Fatal(err)
 	}
 	must.OK(t, h.Revoke("key_t"))
@@ -243,10 +243,10 @@ func TestRevoke(t *testing.T) {
 	h.pass(time.Hour)
 	first, _ := h.store.Key("key_t")
 	if err := h.Revoke("key_t"); err != nil {
-		t.Errorf("again: %v", err)
+		t.Errorf("revoking again: got %v, want no error", err)
 	}
 	if k, _ := h.store.Key("key_t"); !k.RevokedAt.Equal(first.RevokedAt) || !k.RevokedAt.Equal(epoch) {
-		t.Errorf("revoked at %s", k.RevokedAt)
+		t.Errorf("revoked at %s, want the first time, %s", k.RevokedAt, epoch)
 	}
 	if err := h.Revoke("key_x"); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("unknown: got %v, want code %q", err, fail.NotFound)
@@ -259,7 +259,7 @@ func TestCreate(t *testing.T) {
 	for place, prefix := range map[string]string{"plc_t": "sact_", "plc_l": "sacl_"} {
 		k, secret, err := h.Create(place, "n", []string{auth.ScopeDoor, auth.ScopePartner, auth.ScopeDoor}, true)
 		if err != nil || !strings.HasPrefix(secret, prefix) || !apikey.WellFormed(secret) || len(k.Scopes) != 2 {
-			t.Errorf("%s: %+v %v", place, k, err)
+			t.Errorf("%s: got %+v, %v, want a well-formed key with its place's label and two scopes", place, k, err)
 		}
 		if tk, err := h.Issue(secret); err != nil || tk.PlaceID != place {
 			t.Errorf("%s: got %+v %v, want no error, tk.PlaceID = place", place, tk, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// elsewhere is a store in which another process revokes.
+// elsewhere is a store in which another process revokes keys.
 type elsewhere struct {
 	Store
 	revoked []Key
@@ -18,7 +18,7 @@ type elsewhere struct {
 
 func (e *elsewhere) RevokedKeys() ([]Key, error) { return e.revoked, nil }
 
-// TestRevokedElsewhere: a revocation by another process is felt within 5 s [AUTH-5].
+// TestRevokedElsewhere: a revocation by another process takes effect within 5 s [AUTH-5].
 func TestRevokedElsewhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

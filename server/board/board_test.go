@@ -48,7 +48,7 @@ func TestStandTakesOwnChannelsOnly(t *testing.T) {
 		t.Errorf("standings %+v, want channels 1 and 2, the latter of dor_2", s.Standings)
 	}
 	if len(shared) != 1 {
-		t.Errorf("a map that is shared was changed: %+v", shared)
+		t.Errorf("a shared map was changed: %+v, want one entry", shared)
 	}
 }
 

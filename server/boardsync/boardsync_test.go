@@ -16,7 +16,7 @@ import (
 
 const someBoard = "brd_a"
 
-// lab is a service with one board, on virtual time.
+// lab is a service with one board, in virtual time.
 type lab struct {
 	s       *Service
 	content *fakeContent
@@ -45,7 +45,7 @@ func (l *lab) connect() {
 
 func (l *lab) change() { l.s.Moved(somePlace, l.content.add()) }
 
-// deliver hands over everything that is queued; it returns how much that was.
+// deliver delivers everything that is queued and returns the number of messages.
 func (l *lab) deliver() (n int) {
 	for {
 		y, ok := l.line.take()
@@ -57,7 +57,7 @@ func (l *lab) deliver() (n int) {
 	}
 }
 
-// hand gives the board a message, and the service its answer.
+// hand gives a message to the board, and the board's answer to the service.
 func (l *lab) hand(y wire.Sync) {
 	switch acked, pages := l.board.apply(y); {
 	case acked:
@@ -86,7 +86,7 @@ func TestSnapshotThenDeltas(t *testing.T) {
 		l.connect()
 		y, _ := l.line.take()
 		if !y.Snapshot || y.To != 1 {
-			t.Fatalf("a board without content got %+v", y)
+			t.Fatalf("a board without content got %+v, want a snapshot to revision 1", y)
 		}
 		l.board.apply(y)
 		l.s.Acked(someBoard, 1, l.board.rev, l.board.digest())
@@ -95,16 +95,16 @@ func TestSnapshotThenDeltas(t *testing.T) {
 		if n := l.deliver(); n != 0 {
 			t.Fatalf("%d pushes before the changes were coalesced, want 0", n)
 		}
-		time.Sleep(defaultCoalesce) // of the bubble
+		time.Sleep(defaultCoalesce) // the bubble's time
 		synctest.Wait()
 		y, ok := l.line.take()
 		if !ok || y.Snapshot || y.From != 1 || y.To != 3 || len(y.Upsert) != 2 {
-			t.Fatalf("two changes went out as %+v", y)
+			t.Fatalf("two changes went out as %+v, want one delta from 1 to 3", y)
 		}
 		l.board.apply(y)
 		l.s.Acked(someBoard, 1, l.board.rev, l.board.digest())
 		if !l.converged() || len(l.took) != 2 || len(l.applied) != 2 {
-			t.Errorf("converged %v, observed %v, told %v", l.converged(), l.took, l.applied)
+			t.Errorf("converged %v, observed %v, told %v; want true and two each", l.converged(), l.took, l.applied)
 		}
 		if n := l.deliver(); n != 0 {
 			t.Errorf("got %d pushes more, want 0", n)
@@ -112,8 +112,8 @@ func TestSnapshotThenDeltas(t *testing.T) {
 	})
 }
 
-// An acknowledgement isn't followed at once by what came meanwhile: that goes out with
-// what else comes until the next push is due, encoded once for all boards.
+// Changes that arrive before an acknowledgement don't go out right after it. They wait for the next planned push,
+// together with later ones, and are encoded once for all boards.
 func TestAcknowledgementWaitsForThePlannedPush(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestAcknowledgementWaitsForThePlannedPush(t *testing.T) {
 			t.Errorf("%d pushes before the changes were coalesced, want 0", n)
 		}
 		l.change()
-		time.Sleep(defaultCoalesce) // of the bubble
+		time.Sleep(defaultCoalesce) // the bubble's time
 		synctest.Wait()
 		if n := l.deliver(); n != 1 || !l.converged() {
 			t.Errorf("two changes went out in %d pushes, converged %v; want 1, true", n, l.converged())
@@ -136,13 +136,13 @@ func TestAcknowledgementWaitsForThePlannedPush(t *testing.T) {
 	})
 }
 
-// TestBusyPlace: a place that keeps changing sends fewer and larger deltas, none of them later
-// than a second or larger than a snapshot's worth; one change goes out as soon as ever.
+// TestBusyPlace: a place that keeps changing sends fewer, larger deltas, each within a second and none larger than a
+// snapshot. A single change goes out without delay.
 func TestBusyPlace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		each   time.Duration // between two changes
-		deltas int64         // in two seconds of them
+		each   time.Duration // interval between changes
+		deltas int64         // within two seconds
 	}{{10 * time.Millisecond, 2}, {50 * time.Millisecond, 8}, {500 * time.Microsecond, 8}} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLab()
@@ -166,8 +166,8 @@ func TestBusyPlace(t *testing.T) {
 	}
 }
 
-// TestLag: how far the board is behind, counted from the commit of the oldest
-// change it lacks, or from its hello when that was later.
+// TestLag: how far behind the board is, counted from the commit of the oldest change it lacks, or from its hello if
+// that was later.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -217,25 +217,25 @@ func TestLostPushIsSentAgain(t *testing.T) {
 		l := newLab()
 		defer l.s.Stop()
 		l.connect()
-		if _, ok := l.line.take(); !ok { // lost
+		if _, ok := l.line.take(); !ok { // lost on the way
 			t.Fatal("nothing was sent")
 		}
 		var at []time.Duration
 		for i := range 200 {
 			l.advance(t, time.Second)
-			if _, ok := l.line.take(); ok { // lost too
+			if _, ok := l.line.take(); ok { // lost again
 				at = append(at, time.Duration(i+1)*time.Second)
 			}
 		}
 		if len(at) < 4 || at[0] > 6*time.Second || at[len(at)-1]-at[len(at)-2] > defaultResendMax+defaultResend {
-			t.Errorf("sent again after %v", at)
+			t.Errorf("sent again after %v, want at least 4 times, first within 6s, at last about every %s", at, defaultResendMax)
 		}
 		l.advance(t, time.Minute+defaultResend)
 		if l.deliver(); !l.converged() {
 			t.Error("not converged after the line came back")
 		}
 		if l.took[0] < 200*time.Second {
-			t.Errorf("observed %v", l.took)
+			t.Errorf("observed %v, want at least 200s", l.took)
 		}
 	})
 }
@@ -252,7 +252,7 @@ func TestBoardsOfAPlaceShareOneEncoding(t *testing.T) {
 	}
 }
 
-// Whatever is lost, repeated or cut, in the end the board has the content [OFF-4].
+// Whatever is lost, repeated or cut, the board has the content in the end [OFF-4].
 func TestConverges(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -293,7 +293,7 @@ func TestConverges(t *testing.T) {
 					l.advance(t, 7*time.Second)
 				}
 			}
-			for range 4 { // as a healthy board goes on
+			for range 4 { // like a healthy board
 				l.advance(t, 2*time.Minute)
 				l.deliver()
 				l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())

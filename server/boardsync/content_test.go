@@ -34,7 +34,7 @@ func (memPlace) Doors(placeID string) ([]place.Door, error) {
 	return []place.Door{{PlaceID: placeID}}, nil
 }
 
-// Snapshot or delta, and what a delta holds.
+// Whether a snapshot or a delta is sent, and what the delta contains.
 func TestSyncContent(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -14,7 +14,7 @@ import (
 
 const somePlace = "plc_a"
 
-// fakeContent is a place of grants, each with the revision that made it.
+// fakeContent is a place's grants, each with the revision that created it.
 type fakeContent struct {
 	mu     sync.Mutex
 	rev    int64
@@ -65,7 +65,7 @@ func digestOf(gs []access.Grant) string {
 	return sum.String()
 }
 
-// fakeLine keeps what is pushed until the test delivers it.
+// fakeLine queues what is pushed until the test delivers it.
 type fakeLine struct {
 	mu     sync.Mutex
 	down   bool
@@ -114,15 +114,15 @@ func (l *fakeLine) take() (y wire.Sync, ok bool) {
 	return y, true
 }
 
-// fakeBoard applies what it is sent as the protocol says.
+// fakeBoard applies what it is sent according to the protocol.
 type fakeBoard struct {
 	rev    int64
 	grants []access.Grant
 	pages  []wire.Sync
 }
 
-// apply returns an acknowledgement, or a digest when the delta does not fit; or how
-// many pages there are.
+// apply returns whether it acknowledges (otherwise it sends a digest because the delta doesn't fit), or how many
+// pages it has.
 func (b *fakeBoard) apply(y wire.Sync) (acked bool, pages int) {
 	if !y.Snapshot && y.From != b.rev {
 		return false, 0
@@ -150,7 +150,7 @@ func (b *fakeBoard) apply(y wire.Sync) (acked bool, pages int) {
 	return true, 0
 }
 
-// partial is what a hello says of pages.
+// partial is what a hello says about pages.
 func (b *fakeBoard) partial() *wire.Partial {
 	if len(b.pages) == 0 || !b.pages[0].Snapshot {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// says is the answer to a digest of the board as it is.
+// says returns the answer to a digest of the board's present content.
 func (l *lab) says() (equal bool) {
 	return l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
 }
 
-// A place's revision that could not be read at hello is read later; until then the
-// board is not taken for equal.
+// If a place's revision couldn't be read at hello, it is read later; until then the board isn't considered up to
+// date.
 func TestARevisionThatCouldNotBeReadIsReadLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestARevisionThatCouldNotBeReadIsReadLater(t *testing.T) {
 		l.line.status.AppliedRevision = 1
 		l.connect()
 		if l.says() || l.line.status.AppliedRevision != 0 {
-			t.Errorf("nobody could look: equal, or known to have revision %d", l.line.status.AppliedRevision)
+			t.Errorf("nobody could look: equal, or known to have revision %d; want unequal and 0", l.line.status.AppliedRevision)
 		}
 		for range 60 {
 			l.advance(t, defaultResend)
@@ -47,8 +47,8 @@ func TestARevisionThatCouldNotBeReadIsReadLater(t *testing.T) {
 	})
 }
 
-// Content that could not be read or sent, and a stopped service, are not equal; a
-// board that was away for more than 36 h would decide again.
+// If content couldn't be read or sent, or the service has stopped, a board isn't considered up to date: a board that
+// was away for more than 36 h would otherwise start deciding again.
 func TestWhatCouldNotBeLookedUpIsNotEqual(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*lab){
@@ -83,8 +83,7 @@ func TestWhatCouldNotBeLookedUpIsNotEqual(t *testing.T) {
 	}
 }
 
-// From a wrong acknowledgement to the acknowledged repair the board has nothing that
-// counts as synchronized.
+// From a wrong acknowledgement until the repair is acknowledged, the board doesn't count as synchronized.
 func TestAWrongAcknowledgementIsNotSynced(t *testing.T) {
 	t.Parallel()
 	for name, lie := range map[string]func(l *lab){
@@ -119,8 +118,8 @@ func TestAWrongAcknowledgementIsNotSynced(t *testing.T) {
 	}
 }
 
-// One board can't order content without bound: not by hellos, acknowledgements or
-// digests, and what is kept for it is bounded.
+// One board can't request content without limit, be it by hellos, acknowledgements or digests, and what is kept for
+// it is bounded.
 func TestOneBoardCannotOrderContentWithoutBound(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(l *lab, i int){
@@ -160,14 +159,14 @@ func TestOneBoardCannotOrderContentWithoutBound(t *testing.T) {
 					l.deliver()
 				}
 				if !l.converged() || l.s.Cached() != 0 {
-					t.Errorf("a board that behaves again: converged %v, %d bytes kept", l.converged(), l.s.Cached())
+					t.Errorf("a board that behaves again: converged %v, %d bytes kept; want true and 0", l.converged(), l.s.Cached())
 				}
 			})
 		})
 	}
 }
 
-// Encoded changes of a place are bounded in bytes, however many revisions its boards have.
+// A place's encoded changes are bounded in bytes, however many different revisions its boards have.
 func TestEncodedChangesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,11 +197,11 @@ func TestAnOldRevisionGetsASnapshot(t *testing.T) {
 	l.board.rev, l.board.grants = 3, []access.Grant{{ID: "gone"}}
 	l.connect()
 	if y, ok := l.line.take(); !ok || !y.Snapshot {
-		t.Errorf("got %+v", y)
+		t.Errorf("got %+v, want a snapshot", y)
 	}
 }
 
-// A revision that was never sent isn't believed, not even with the right digest: it is counted, and a snapshot follows.
+// A revision that was never sent isn't believed, even with the right digest: it is counted, and a snapshot follows.
 func TestARevisionThatWasNeverSentIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -224,8 +223,8 @@ func TestARevisionThatWasNeverSentIsNotBelieved(t *testing.T) {
 	})
 }
 
-// A board that lacks the same as another did before the place moved on gets the newest change, not the one kept for that
-// other.
+// A board that lacks the same changes as another did earlier gets the newest change, not the one cached for the other
+// board.
 func TestAKeptChangeEndsWithItsRevision(t *testing.T) {
 	t.Parallel()
 	l := newLab()

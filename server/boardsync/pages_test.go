@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// large makes the content of a lab a few hundred pages.
+// large makes the lab's content a few hundred pages long.
 func (l *lab) large() {
 	for range 300 {
 		l.content.add()
@@ -18,8 +18,7 @@ func (l *lab) large() {
 	}
 }
 
-// A large change goes out in pages, a few at a time, and what has come isn't sent again
-// when the connection is lost in the middle.
+// A large change goes out in pages, a few at a time. After a lost connection, pages that arrived aren't sent again.
 func TestSnapshotInPagesResumes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -37,7 +36,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 			if !ok {
 				l.advance(t, defaultResend)
 				if hands++; hands > 100 {
-					t.Fatalf("stuck with %d of %d pages", len(l.board.pages), pages)
+					t.Fatalf("stuck with %d of %d pages, want progress", len(l.board.pages), pages)
 				}
 				continue
 			}
@@ -46,13 +45,13 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 			}
 			pages = y.Pages
 			l.hand(y)
-			if n := len(come); n%7 == 0 && come[y.Page] == 1 { // the line is cut, and what is on it lost
+			if n := len(come); n%7 == 0 && come[y.Page] == 1 { // the line is cut, and what is on it is lost
 				l.change()
 				l.s.Gone(someBoard, l.line.epoch)
 				l.line.queue, l.line.epoch = nil, l.line.epoch+1
 				l.connect()
 			}
-			if l.board.rev > 0 && l.board.rev < l.content.rev { // what came meanwhile goes out together
+			if l.board.rev > 0 && l.board.rev < l.content.rev { // later changes go out together
 				l.advance(t, time.Second)
 				l.deliver()
 			}
@@ -71,7 +70,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 	})
 }
 
-// A board that is slow but goes on is not given up: the wait starts over with each page.
+// A slow board isn't given up as long as it makes progress: the deadline starts over with each page.
 func TestDeadlinesFollowProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +81,7 @@ func TestDeadlinesFollowProgress(t *testing.T) {
 		for !l.converged() {
 			y, ok := l.line.take()
 			if !ok {
-				t.Fatalf("nothing on its way after %d pages", len(l.board.pages))
+				t.Fatalf("nothing in flight after %d pages, want the next one", len(l.board.pages))
 			}
 			l.advance(t, defaultResend-time.Second)
 			l.hand(y)
@@ -93,7 +92,7 @@ func TestDeadlinesFollowProgress(t *testing.T) {
 	})
 }
 
-// Acknowledgements of pages can't order more than the window, whatever they name.
+// Page acknowledgements can't request more than the window, whatever they claim.
 func TestLiesAboutPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +102,7 @@ func TestLiesAboutPages(t *testing.T) {
 		l.connect()
 		to := l.content.rev
 		for i := range 1000 {
-			l.s.Paged(someBoard, 1, to, i%3) // none, one, two of two
+			l.s.Paged(someBoard, 1, to, i%3) // page 0, 1 or 2 of 2
 			l.s.Paged(someBoard, 1, to, 100000)
 			l.s.Paged(someBoard, 1, to+1, 1)
 			l.s.Paged(someBoard, 9, to, 1)
@@ -114,7 +113,7 @@ func TestLiesAboutPages(t *testing.T) {
 	})
 }
 
-// A page lost on the way, or a board that forgot its pages, is sent again in its time.
+// A page that was lost, or that the board forgot, is sent again in time.
 func TestLostPagesComeAgain(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*lab){
@@ -138,21 +137,21 @@ func TestLostPagesComeAgain(t *testing.T) {
 					l.advance(t, defaultResendMax)
 				}
 				if !l.converged() {
-					t.Errorf("%d pages", len(l.board.pages))
+					t.Errorf("not converged with %d pages left, want none missing", len(l.board.pages))
 				}
 			})
 		})
 	}
 }
 
-// What fits one message is one; all pages together are the change, each item once.
+// What fits one message is sent as one; all pages together are the change, with each item once.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	l := newLab()
 	defer l.s.Stop()
 	y, _ := l.content.SyncContent("", 0)
 	if m, err := encode(y); err != nil || len(m.pages) != 1 || strings.Contains(string(m.pages[0]), "page") {
-		t.Errorf("a small change: %d messages, %v", len(m.pages), err)
+		t.Errorf("a small change: %d messages, %v; want one without a page number", len(m.pages), err)
 	}
 	l.large()
 	y, _ = l.content.SyncContent("", 0)
@@ -165,15 +164,15 @@ func TestEncode(t *testing.T) {
 	var all wire.Sync
 	for i, raw := range m.pages {
 		if len(raw) > pageSize+1024 || !line.Push("", 1, raw) {
-			t.Errorf("page %d has %d bytes", i+1, len(raw))
+			t.Errorf("page %d has %d bytes, want at most %d and a line that takes it", i+1, len(raw), pageSize+1024)
 		}
 		p, _ := line.take()
 		if p.Page != i+1 || p.Pages != len(m.pages) || p.To != y.To || p.Digest != y.Digest || !p.Snapshot || (p.Timezone != "") != (i == 0) {
-			t.Errorf("page %d: %+v", i+1, p)
+			t.Errorf("page %d is %+v, want its number, the change's revision and digest, and details only on the first", i+1, p)
 		}
 		all.Upsert, all.Remove = append(all.Upsert, p.Upsert...), append(all.Remove, p.Remove...)
 	}
 	if digestOf(all.Upsert) != y.Digest || len(all.Upsert) != len(y.Upsert) || len(all.Remove) != len(y.Remove) {
-		t.Errorf("%d of %d grants, %d of %d removed", len(all.Upsert), len(y.Upsert), len(all.Remove), len(y.Remove))
+		t.Errorf("%d of %d grants, %d of %d removed; want all, and the same digest", len(all.Upsert), len(y.Upsert), len(all.Remove), len(y.Remove))
 	}
 }

@@ -34,7 +34,7 @@ func TestWhatDiffersIsRepaired(t *testing.T) {
 						t.Error("said to be equal")
 					}
 					if n := l.deliver(); n == 0 || n > 3 || !l.converged() {
-						t.Errorf("%d pushes, converged %v", n, l.converged())
+						t.Errorf("%d pushes, converged %v; want 1 to 3 and true", n, l.converged())
 					}
 					if !l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest()) {
 						t.Error("equal at last, but not said so")

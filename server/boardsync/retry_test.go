@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Over a jump of the clock the tick runs once, at its end. What was lost goes out
-// again when it is due anyway, so that a jump doesn't make a board late.
+// During a jump of the clock the tick runs once, at its end. Lost messages are still resent when they are due, so
+// that a jump doesn't make a board late.
 func TestAJumpSendsAgainOnTheWay(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(l *lab){
@@ -42,7 +42,7 @@ func TestAJumpSendsAgainOnTheWay(t *testing.T) {
 	}
 }
 
-// A board that never answers costs a jump of 36 hours one message a minute.
+// A board that never answers costs one message per minute of a 36-hour jump.
 func TestALongJumpToASilentBoard(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,8 +56,7 @@ func TestALongJumpToASilentBoard(t *testing.T) {
 	})
 }
 
-// A digest that names the revision says what a lost acknowledgement said, and the
-// history has it, once.
+// A digest that names the revision stands in for a lost acknowledgement, and the history records it once.
 func TestADigestTellsWhatALostAcknowledgementDid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

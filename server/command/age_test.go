@@ -10,16 +10,16 @@ import (
 	"github.com/doorlab/doorlab/server/age"
 )
 
-// However the machine's clock is set, while the server runs or between two runs,
-// a key is kept 30 days of running: none is forgotten early, and each is at last.
+// However the machine's clock is set, while the server runs or between two runs, a key is kept for 30 days of running
+// time: none is forgotten early, and each is forgotten in the end.
 func TestKeysSurviveTheMachinesClock(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	const decades = 56 * 365 * day
 	type step struct {
-		passes time.Duration // of running
-		set    time.Duration // by how much the clock is set then
-		down   bool          // the server restarts then, as after a power cut
+		passes time.Duration // running time
+		set    time.Duration // how far the clock is then moved
+		down   bool          // the server then restarts, as after a power cut
 	}
 	for name, steps := range map[string][]step{
 		"an honest clock":                {{passes: 29 * day}},

@@ -48,7 +48,7 @@ func TestBound(t *testing.T) {
 	})
 }
 
-// TestBoundOfPlace: one place can't take what is for the others.
+// TestBoundOfPlace: one place can't use up the capacity of the others.
 func TestBoundOfPlace(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(c *Config) { c.PerPlace = 2 }, func(t *testing.T, r *rig) {
@@ -69,7 +69,7 @@ func TestBoundOfPlace(t *testing.T) {
 		r.Service.mu.Lock()
 		defer r.Service.mu.Unlock()
 		if a.Status != 504 || r.Service.at["plc_a"] != 0 {
-			t.Errorf("afterwards: %+v, %v", a, r.Service.at)
+			t.Errorf("afterwards: got %+v, %v, want 504 and nothing left for the place", a, r.Service.at)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestStorageAway(t *testing.T) {
 			r.l.mu.Unlock()
 			r.Report(b, wire.Report{CommandID: c.ID, Result: vocab.OK}, r.ack("rpt"))
 		}
-		for range 2 { // the outcome is not durable: no caller may see it
+		for range 2 { // the outcome isn't durable: no caller may see it
 			if _, err := r.Execute(t.Context(), open("k")); !errors.Is(err, errDisk) {
 				t.Errorf("settle: got %v, want %v", err, errDisk)
 			}

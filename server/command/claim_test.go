@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// slow makes a write wait until the returned func is called.
+// slow blocks a write until the returned func is called.
 func (l *memLedger) slow(gate *chan struct{}) (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -24,7 +24,7 @@ func (l *memLedger) slow(gate *chan struct{}) (release func()) {
 	}
 }
 
-// waiting starts callers of one request and returns what they get.
+// waiting starts n callers of one request and returns their results.
 func (r *rig) waiting(t *testing.T, n int, q Request) <-chan result {
 	t.Helper()
 	out := make(chan result, n)
@@ -45,8 +45,8 @@ type result struct {
 	took time.Duration
 }
 
-// A claim that becomes durable after notAfter is withdrawn: nothing is sent, all
-// callers hear 503 by then, and the key is free.
+// A claim that becomes durable after notAfter is withdrawn: nothing is sent, all callers have got a 503 by then, and
+// the key is free.
 func TestLateClaim(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
@@ -78,7 +78,7 @@ func TestLateClaim(t *testing.T) {
 	})
 }
 
-// The store commits just in time, or just too late; the board gets what is left of notAfter.
+// The store commits just in time or just too late; the board gets what is left of notAfter.
 func TestClaimAtTheBound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestClaimAtTheBound(t *testing.T) {
 	}
 }
 
-// Withdrawing fails for a while: until it is durable the key answers 503.
+// Withdrawing fails for a while. Until it is durable, the key answers 503.
 func TestWithdrawAgain(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
@@ -135,8 +135,8 @@ func TestWithdrawAgain(t *testing.T) {
 	})
 }
 
-// The outcome cannot be committed in time: callers are answered anyway,
-// and the same key brings the right answer later.
+// The outcome can't be committed in time. Callers are answered anyway, and the same key returns the right answer
+// later.
 func TestLateSettle(t *testing.T) {
 	t.Parallel()
 	bound := DefaultNotAfter + DefaultWait + time.Second
@@ -175,7 +175,7 @@ func TestLateSettle(t *testing.T) {
 	}
 }
 
-// A service that stops answers everybody at once, whatever the ledger does.
+// A service that stops answers everybody immediately, even if the ledger is stuck.
 func TestStopWithStuckLedger(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
@@ -213,10 +213,10 @@ func TestStopWithStuckLedger(t *testing.T) {
 	})
 }
 
-// What is killed neither settles nor answers; the next service finds the claim.
+// A killed service neither settles nor answers; the next one finds the claim.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	for _, at := range append(CrashPoints, "") { // "": while it waits for the board
+	for _, at := range append(CrashPoints, "") { // "": while waiting for the board
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
 			var r *rig
@@ -239,10 +239,10 @@ func TestKill(t *testing.T) {
 						t.Errorf("a caller got %d, %v, want ErrStopped", g.Status, g.err)
 					}
 				}
-				r.Stop() // nothing runs any more
+				r.Stop() // nothing is running any more
 				time.Sleep(time.Second)
 				if r.acked() != "[]" || r.Report("brd_a", wire.Report{CommandID: "cmd", Result: vocab.OK}, r.ack("rpt")) {
-					t.Errorf("a report was taken: %s", r.acked())
+					t.Errorf("a killed service accepted a report: %s", r.acked())
 				}
 				if work, _ := r.fl.Pending(); work != 0 {
 					t.Errorf("got %d pieces of work left in flight, want 0", work)
@@ -252,7 +252,7 @@ func TestKill(t *testing.T) {
 				n, err := next.Recover()
 				settled := at == AfterCommit || at == BeforeAnswer
 				if err != nil || (n == 0) != settled {
-					t.Errorf("%d recovered, %v", n, err)
+					t.Errorf("%d recovered, %v; want none exactly if it was settled (%t)", n, err, settled)
 				}
 				sent := r.b.count()
 				a, err := next.Execute(t.Context(), open("k"))

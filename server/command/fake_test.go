@@ -16,7 +16,7 @@ import (
 
 var errDisk = errors.New("disk full")
 
-// memLedger keeps the ledger in memory, as strictly as the store does.
+// memLedger keeps the ledger in memory, with the same strictness as the store.
 type memLedger struct {
 	mu      sync.Mutex
 	rows    map[string]*memRow // by command id
@@ -29,7 +29,7 @@ type memLedger struct {
 
 	keeps      bool          // Withdraw fails
 	settleGate chan struct{} // Settle waits for it when not nil
-	remembers  bool          // Answered knows what is settled
+	remembers  bool          // Answered knows settled commands
 }
 
 type memRow struct {
@@ -54,7 +54,7 @@ func (l *memLedger) Door(doorID string) (Door, error) {
 	return Door{}, ErrNoDoor
 }
 
-// pass waits for a gate that is shut.
+// pass waits until the gate opens.
 func (l *memLedger) pass(gate *chan struct{}) {
 	l.mu.Lock()
 	ch := *gate
@@ -188,7 +188,7 @@ func (l *memLedger) Forget(before time.Time, limit int) (n int, err error) {
 	return n, nil
 }
 
-// memBoards is the sender: what it gets, and how a board answers.
+// memBoards is the sender: it records what is sent and answers like a board.
 type memBoards struct {
 	mu      sync.Mutex
 	sent    []wire.Command
@@ -255,7 +255,7 @@ func (r *rig) acked() string {
 // ok makes every board report success after d.
 func (r *rig) ok(d time.Duration) {
 	r.b.answer = func(boardID string, c wire.Command) {
-		time.Sleep(d) // fake time
+		time.Sleep(d) // the bubble's time
 		r.Report(boardID, wire.Report{CommandID: c.ID, Result: vocab.OK}, r.ack("rpt"))
 	}
 }

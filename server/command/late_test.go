@@ -6,7 +6,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// What a late report means, see CMD-4.
+// What a late report means; see CMD-4.
 func TestLateVerdict(t *testing.T) {
 	t.Parallel()
 	past := func(outcome vocab.Outcome) Past { return Past{BoardID: "brd_a", Command: "hold", Outcome: outcome} }

@@ -33,7 +33,7 @@ func TestLateReport(t *testing.T) {
 	})
 }
 
-// A report that comes while the 504 is being committed is late, not lost.
+// A report that arrives while the 504 is being committed is late, not lost.
 func TestReportDuringCommit(t *testing.T) {
 	t.Parallel()
 	var r *rig
@@ -47,7 +47,7 @@ func TestReportDuringCommit(t *testing.T) {
 		a := r.must(t, open("k"))
 		synctest.Wait()
 		if a.Status != 504 || r.acked() != "[rpt true]" || r.l.settled[a.Result.CommandID] != "opened" {
-			t.Errorf("%+v, acks %s, settled %v", a, r.acked(), r.l.settled)
+			t.Errorf("%+v, acks %s, settled %v; want 504, one acknowledgement, and opened", a, r.acked(), r.l.settled)
 		}
 	})
 }
@@ -98,12 +98,12 @@ func TestRecover(t *testing.T) {
 		}
 		r.Report("brd_a", wire.Report{CommandID: "cmd_old", Result: vocab.OK}, r.ack("late"))
 		if r.l.records["cmd_old"] != vocab.NoResponse || r.l.settled["cmd_old"] != "opened" || r.acked() != "[late true]" {
-			t.Errorf("records %v, settled %v, acks %s", r.l.records, r.l.settled, r.acked())
+			t.Errorf("records %v, settled %v, acks %s; want noResponse, opened, and the late report acknowledged", r.l.records, r.l.settled, r.acked())
 		}
 	})
 }
 
-// An intent without an outcome that recovery didn't see.
+// An intent without an outcome that recovery missed.
 func TestUnsettledPrior(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {

@@ -116,17 +116,17 @@ func TestJoin(t *testing.T) {
 		}
 		wg.Wait()
 		if r.b.count() != 1 || len(bodies) != 1 || replayed != 19 {
-			t.Errorf("%d sent, answers %v, %d replayed", r.b.count(), bodies, replayed)
+			t.Errorf("%d sent, answers %v, %d replayed; want one sent, one answer, 19 replayed", r.b.count(), bodies, replayed)
 		}
 		for id := range r.l.records {
 			if r.l.replays[id] != 19 {
-				t.Errorf("replays %v", r.l.replays)
+				t.Errorf("replays %v, want 19", r.l.replays)
 			}
 		}
 	})
 }
 
-// TestOneKeyAtTwoPlaces: a key is its place's own, while its command runs, too.
+// TestOneKeyAtTwoPlaces: each place has its own keys, even while a command is running.
 func TestOneKeyAtTwoPlaces(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
@@ -165,7 +165,7 @@ func TestReuse(t *testing.T) {
 			t.Errorf("afterwards: got %v, want %v", err, ErrReused)
 		}
 		same := open("k")
-		same.Minutes = 7 // counts for hold only
+		same.Minutes = 7 // minutes matter only for hold
 		if a := r.must(t, same); !a.Replayed {
 			t.Error("minutes of an open make another request of it")
 		}
@@ -180,8 +180,8 @@ func TestReuse(t *testing.T) {
 	})
 }
 
-// A caller whose request is the stored one must not get "reused" because
-// another request under the same key is just finding that out.
+// A caller whose request matches the stored one must not get "reused" just because a different request under the same
+// key is being refused at that moment.
 func TestReuseRace(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
@@ -244,7 +244,7 @@ func TestSteps(t *testing.T) {
 	})
 }
 
-// A jump of virtual time waits for a command that moves, not for a silent board.
+// A jump of virtual time waits for a command in progress, but not for a silent board.
 func TestJumpAndSilence(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {

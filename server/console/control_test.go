@@ -49,14 +49,14 @@ places:
 
 const token = "secret"
 
-// opens executes every command.
+// opens executes every command successfully.
 type opens struct{}
 
 func (opens) Execute(_ context.Context, r command.Request) (command.Answer, error) {
 	return command.Answer{Result: command.Result{CommandID: "cmd_x", DoorID: r.DoorID, Command: r.Command, Outcome: "reported"}}, nil
 }
 
-// lab is the routes on real rules and a real store; only the boards are missing.
+// lab is the routes on the real rules and a real store; only the boards are missing.
 type lab struct {
 	t       *testing.T
 	handler http.Handler
@@ -101,7 +101,7 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-// answer of a call.
+// answer is the answer to a call.
 type answer struct {
 	Status     int
 	Header     http.Header
@@ -127,14 +127,14 @@ func (l *lab) call(method, path, body, bearer string) (a answer) {
 	if strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
 		status := a.Status
 		if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
-			l.t.Fatalf("%s %s: not JSON: %s", method, path, a.Raw)
+			l.t.Fatalf("%s %s: got %s, want JSON", method, path, a.Raw)
 		}
 		a.Status = status
 	}
 	return a
 }
 
-// data checks that a call succeeds and returns what it answers, compact.
+// data checks that a call succeeds and returns its data as compact JSON.
 func (l *lab) data(method, path, body string) string {
 	l.t.Helper()
 	a := l.call(method, path, body, token)
@@ -161,7 +161,7 @@ func TestClock(t *testing.T) {
 	l.is("POST", "/clock/advance", `{"by":"36h"}`, `{"now":"2026-10-02T12:00:00.000Z`+frozen)
 	l.is("POST", "/clock/advance", `{"to":"2026-10-03T09:00:00+09:00"}`, `{"now":"2026-10-03T00:00:00.000Z`+frozen)
 	if len(l.moved) != 2 || !l.moved[1].Equal(time.Date(2026, 10, 3, 0, 0, 0, 0, time.UTC)) {
-		t.Errorf("moved %v", l.moved)
+		t.Errorf("moved to %v, want two moves, the second to 2026-10-03", l.moved)
 	}
 	if got := l.data("POST", "/clock/run", ""); !strings.Contains(got, `"state":"ready"`) {
 		t.Errorf("run: got %s, want %q in it", got, `"state":"ready"`)
@@ -200,9 +200,9 @@ func TestKeys(t *testing.T) {
 	}
 	list := l.call("GET", "/keys?placeId=plc_a", "", token)
 	if *list.Total != 1 || strings.Contains(list.Raw, made.APIKey) || !strings.Contains(list.Raw, `"name":"reader","scopes":["space:partner"],"sim":false,"createdAt":"2026-10-01T00:00:00.000Z","revokedAt":null`) {
-		t.Errorf("list: %s", list.Raw)
+		t.Errorf("got list %s, want one key, and no secret", list.Raw)
 	}
-	for range 2 { // a repeat changes nothing
+	for range 2 { // repeating it changes nothing
 		l.is("DELETE", "/keys/"+made.KeyID, "", `{"keyId":"`+made.KeyID+`","revoked":true}`)
 	}
 	if list := l.call("GET", "/keys?placeId=plc_a", "", token); !strings.Contains(list.Raw, `"revokedAt":"2026-10-01T00:00:00.000Z"`) {
@@ -252,7 +252,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestTermsEnd: what has been ended opens no more, and only its own place ends it.
+// TestTermsEnd: an ended term no longer opens anything, and only its own place can end it.
 func TestTermsEnd(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -313,6 +313,6 @@ func TestCrash(t *testing.T) {
 	off := console.Config{Clock: l.clk}
 	l.handler = control.Handler(token, func(r chi.Router) { off.Routes(r) })
 	if a := l.call("POST", "/crash", `{"at":"after-claim"}`, token); a.Status != 409 || a.Error != "rule_violated" {
-		t.Errorf("without --crash-points: %d %s", a.Status, a.Raw)
+		t.Errorf("without --crash-points: got %d %s, want 409 rule_violated", a.Status, a.Raw)
 	}
 }

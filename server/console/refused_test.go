@@ -78,7 +78,7 @@ var refusals = []struct {
 	{"POST /crash", `{"when":"after-claim"}`, 400, "invalid_field", "when", ""},
 }
 
-// TestRefused: every way to ask wrongly, with the code and the field named.
+// TestRefused: every invalid request, with the error code and the field that is named.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -99,16 +99,16 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOrder: an unknown path and a wrong method come before the token.
+// TestOrder: unknown paths and wrong methods are reported before the token is checked.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	for _, bearer := range []string{"", "wrong", token} {
 		if a := l.call("GET", "/nothing", "", bearer); a.Status != http.StatusNotFound || a.Error != "not_found" {
-			t.Errorf("token %q: %d %s", bearer, a.Status, a.Raw)
+			t.Errorf("token %q: got %d %s, want 404 not_found", bearer, a.Status, a.Raw)
 		}
 		if a := l.call("PUT", "/clock", "", bearer); a.Status != http.StatusMethodNotAllowed || a.Error != "method_not_allowed" || a.Header.Get("Allow") != "GET" {
-			t.Errorf("token %q: %d %s, Allow %q", bearer, a.Status, a.Raw, a.Header.Get("Allow"))
+			t.Errorf("token %q: got %d %s, Allow %q; want 405 method_not_allowed and GET", bearer, a.Status, a.Raw, a.Header.Get("Allow"))
 		}
 	}
 	for bearer, code := range map[string]string{"": "token_missing", "wrong": "token_invalid"} {
@@ -117,7 +117,7 @@ func TestOrder(t *testing.T) {
 			method, path, _ := strings.Cut(call, " ")
 			a := l.call(method, path, `{}`, bearer)
 			if a.Status != http.StatusUnauthorized || a.Error != code || !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer") {
-				t.Errorf("%s with token %q: %d %s", call, bearer, a.Status, a.Raw)
+				t.Errorf("%s with token %q: got %d %s, want 401 %s and a challenge", call, bearer, a.Status, a.Raw, code)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// memStore is an entry.Store in memory, and the executor.
+// memStore is an entry.Store and an executor in memory.
 type memStore struct {
 	now     int64
 	place   place.Place
@@ -41,7 +41,7 @@ func (m *memStore) call(phone string) (decision, string) {
 	return m.decided(err), res.DoorID
 }
 
-// service is a fresh one: limits and joined presses are no part of the decision.
+// service returns a new service, because limits and joined presses aren't part of the decision.
 func (m *memStore) service() *entry.Service {
 	return entry.New(entry.Config{Clock: fixed{m}, Store: m, Device: m})
 }
@@ -73,7 +73,7 @@ func (m *memStore) AddAudit(record.Audit) error { return errors.New("not asked f
 
 func (m *memStore) Policies(_, _ string) ([]place.Policy, error) { return m.windows, nil }
 
-// memRecords notes the denial that is written.
+// memRecords keeps the denial that is written.
 type memRecords struct {
 	record.Tx
 	m *memStore

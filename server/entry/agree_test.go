@@ -15,10 +15,9 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// TestServerBoardReferenceAgree draws places (grants of any kind and state,
-// windows, hours) and, for each, people who try the doors at times on and
-// around every edge: 100,000 questions that server/entry, the firmware and the
-// reference of reference_test.go must answer alike [ENT-1] [ENT-2] [ENT-3].
+// TestServerBoardReferenceAgree draws places (grants of any kind and state, windows, hours) and, for each, people who
+// try the doors at and around every edge. To 100,000 questions, server/entry, the firmware and the reference in
+// reference_test.go must give the same answers [ENT-1] [ENT-2] [ENT-3].
 func TestServerBoardReferenceAgree(t *testing.T) {
 	t.Parallel()
 	const questions, parts = 100, 4
@@ -44,16 +43,16 @@ func TestServerBoardReferenceAgree(t *testing.T) {
 				"link expired", "link door_out_of_scope", "phone phone", "phone free_window", "phone closed_window", "phone revoked", "onsite onsite",
 				"onsite outage_limit", "onsite link_invalid"} {
 				if seen[what] == 0 {
-					t.Errorf("never came to %q: %v", what, seen)
+					t.Errorf("no question led to %q: %v", what, seen)
 				}
 			}
 		})
 	}
 }
 
-var refZones = []string{"UTC", "Asia/Seoul", "Asia/Kolkata"} // the time changes are internal/access's to test
+var refZones = []string{"UTC", "Asia/Seoul", "Asia/Kolkata"} // clock changes are tested in internal/access
 
-// agreeCase is a drawn place, as the server, the board and the reference have it.
+// agreeCase is a drawn place as the server, the board and the reference see it.
 type agreeCase struct {
 	r     *rand.Rand
 	mem   *memStore
@@ -87,7 +86,7 @@ func newCase(r *rand.Rand) *agreeCase {
 	return c
 }
 
-// near is a time within three days of the epoch, on the half hour.
+// near is a random time within three days of the epoch, on the half hour.
 func (c *agreeCase) near() int64 { return epoch.UnixMilli() + int64(c.r.IntN(288)-144)*1_800_000 }
 
 func (c *agreeCase) intervals() (out [][2]string) {
@@ -191,21 +190,21 @@ func (c *agreeCase) synchronized() firmware.State {
 	return s
 }
 
-// fixed is the clock of a memStore.
+// fixed is a memStore's clock.
 type fixed struct{ m *memStore }
 
 func (f fixed) Now() time.Time                            { return ms(f.m.now) }
 func (fixed) AfterFunc(time.Duration, func()) clock.Timer { panic("no timers here") }
 func (fixed) Every(time.Duration, func()) clock.Timer     { panic("no timers here") }
 
-// decision is what one of the three says.
+// decision is the answer of one of the three.
 type decision struct {
 	allow  bool
 	reason vocab.Reason
 	grant  string
 }
 
-// ask draws a question, asks all three, and says what it came to and what is wrong.
+// ask draws a question and asks all three. It returns the kind of decision and what is wrong.
 func (c *agreeCase) ask() (what, wrong string) {
 	now := c.near() + int64(c.r.IntN(3)-1)
 	if len(c.edges) > 0 && c.r.IntN(2) == 0 {

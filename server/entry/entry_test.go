@@ -33,13 +33,13 @@ const (
 	kim    = "01012345678"
 )
 
-// door plays server/command: it answers with outcome and writes the record.
+// door stands in for server/command: it answers with outcome and writes the record.
 type door struct {
 	h       *house
 	outcome vocab.Outcome
 	err     error
-	gate    chan struct{} // nil = answers at once
-	begun   chan struct{} // told when one begins; nil = nobody
+	gate    chan struct{} // nil = answers immediately
+	begun   chan struct{} // signalled when one begins; nil = nobody listens
 
 	mu   sync.Mutex
 	asks []command.Request
@@ -91,7 +91,7 @@ func (h *house) ok(err error) {
 	}
 }
 
-// permit registers one for Kim from epoch on.
+// permit registers a permit for Kim that starts at epoch.
 func (h *house) permit(ref string, hours int, doors ...string) grant.Permit {
 	h.t.Helper()
 	p, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: new(kim), StartsAt: &epoch,
@@ -119,7 +119,7 @@ func (h *house) window(doorID, mode string) {
 	h.ok(err)
 }
 
-// last is the newest record, and how many there are.
+// last returns the newest record and the number of records.
 func (h *house) last() (record.Record, int) {
 	h.t.Helper()
 	rs, total, err := h.Store.Records("plc_a", epoch.Add(-time.Hour), 1, 0)
@@ -141,7 +141,7 @@ func TestCall(t *testing.T) {
 		to     string
 		from   string
 		want   entry.CallResult
-		actor  string // of the record, "" = no record
+		actor  string // in the record; "" = no record
 		grants bool   // the record credits a grant
 	}{
 		"permit":                 {func(h *house) { h.permit("r", 1) }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
@@ -178,7 +178,7 @@ func TestCall(t *testing.T) {
 			}
 			r, n := h.last()
 			if (n == 0) != (tt.actor == "") || r.Actor != tt.actor || r.Result != tt.want.Result || r.Reason != tt.want.Reason || r.DoorID != tt.want.DoorID || (r.GrantID != "") != tt.grants {
-				t.Errorf("%d records, %+v", n, r)
+				t.Errorf("%d records, %+v; want actor %q, %v, a credited grant: %t", n, r, tt.actor, tt.want, tt.grants)
 			}
 		})
 	}
@@ -196,7 +196,7 @@ func TestCredit(t *testing.T) {
 		return fmt.Sprint(g.UseCount, !g.FirstUsedAt.IsZero())
 	}
 	if got := call(); got != sooner.ID || used(got) != "1 true" {
-		t.Errorf("credited %s", got)
+		t.Errorf("credited %s, want %s, with one use", got, sooner.ID)
 	}
 	h.Pass(time.Minute)
 	if got := call(); used(got) != "2 true" {
@@ -206,15 +206,15 @@ func TestCredit(t *testing.T) {
 		t.Errorf("first used at %s, %v, want %s and no error", g.FirstUsedAt, err, epoch)
 	}
 	h.revoke("sooner")
-	h.Pass(3 * time.Second) // or the call joins the one before
+	h.Pass(3 * time.Second) // otherwise the call would join the previous one
 	h.door.outcome = vocab.NoResponse
 	if got := call(); got != later.ID || used(got) != "0 false" {
-		t.Errorf("credited %s, used %s: only a reported opening counts", got, used(got))
+		t.Errorf("credited %s, used %s; want %s without a use: only a reported opening counts", got, used(got), later.ID)
 	}
 	h.revoke("later")
 	h.Pass(3 * time.Second)
 	h.door.outcome = vocab.Reported
 	if got := call(); got != m.ID || used(got) != "0 false" {
-		t.Errorf("credited %s", got)
+		t.Errorf("credited %s, want the membership %s, whose uses aren't counted", got, m.ID)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// CheckBroken: an opening that panics frees those who joined it, and the next
-// press is a new one.
+// CheckBroken: if an opening panics, those who joined it are released, and the next press starts a new one.
 func CheckBroken(t *testing.T) {
 	s := New(Config{})
 	k, v := press{"link", "door"}, visit{now: time.Unix(0, 0), end: func() {}}
@@ -25,6 +24,6 @@ func CheckBroken(t *testing.T) {
 		t.Errorf("joined: got %v, want %v", err, errAborted)
 	}
 	if _, err := s.press(context.Background(), k, v, func() (OpenResult, error) { return OpenResult{}, nil }); err != nil {
-		t.Errorf("the next: %v", err)
+		t.Errorf("the next press: got %v, want no error", err)
 	}
 }

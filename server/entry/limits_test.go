@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// TestFloodOfDenials: a link that is refused for any reason leaves at most 60
-// records per minute; the next attempt is 429, and another link isn't affected.
+// TestFloodOfDenials: a link that is refused for any reason leaves at most 60 records per minute. The next attempt
+// gets a 429, and other links aren't affected.
 func TestFloodOfDenials(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -23,7 +23,7 @@ func TestFloodOfDenials(t *testing.T) {
 		case code == fail.EntryDenied:
 			denied++
 		case code != fail.RateLimited || i < 60:
-			t.Fatalf("attempt %d: %v", i, err)
+			t.Fatalf("attempt %d: got %v, want it recorded up to 60 and rate_limited after", i, err)
 		}
 	}
 	if _, n := h.last(); n != 60 || denied != 60 {
@@ -31,17 +31,17 @@ func TestFloodOfDenials(t *testing.T) {
 	}
 	other := h.permit("other", 40)
 	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
-		t.Errorf("another link: %v", err)
+		t.Errorf("another link: got %v, want it to open", err)
 	}
-	h.revoke("other") // or the person's other grant opens
+	h.revoke("other") // otherwise the person's other grant would open
 	h.Pass(time.Minute)
 	if _, err := h.Open(ctx, expired.Token, "dor_1"); fail.CodeOf(err) != fail.EntryDenied {
 		t.Errorf("a minute later: got %v, want code %q", err, fail.EntryDenied)
 	}
 }
 
-// TestFloodOfCalls: of a stranger's calls six per minute are recorded and 60 are
-// answered; another number isn't affected.
+// TestFloodOfCalls: of a stranger's calls per minute, six are recorded and 60 are answered; other numbers aren't
+// affected.
 func TestFloodOfCalls(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -61,8 +61,8 @@ func TestFloodOfCalls(t *testing.T) {
 	}
 }
 
-// TestOpeningsByPhone: calls of one number within 3 s are one opening, and a
-// number opens six times per minute.
+// TestOpeningsByPhone: calls from one number within 3 s count as one opening, and a number can open six times per
+// minute.
 func TestOpeningsByPhone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -71,7 +71,7 @@ func TestOpeningsByPhone(t *testing.T) {
 		got, err := h.Call(ctx, number, kim)
 		h.ok(err)
 		if want := i < 6; got.Answered != want || want && got.Result != vocab.Opened {
-			t.Errorf("call %d: %+v", i, got)
+			t.Errorf("call %d: got %+v, want it to open: %t", i, got, want)
 		}
 		again, err := h.Call(ctx, number, kim)
 		h.ok(err)

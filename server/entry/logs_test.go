@@ -58,13 +58,13 @@ func TestEvents(t *testing.T) {
 	h := newHouse(t)
 	p := h.permit("r", 100, "dor_1")
 	call := func(from string) { _, err := h.Call(ctx, number, from); h.ok(err) }
-	call(kim) // opened and permit used
+	call(kim) // events "opened" and "permit used"
 	h.Pass(time.Hour)
-	call("01099990000") // denied
+	call("01099990000") // event "denied"
 	h.window("dor_2", "free")
-	call("01099990000") // opened, no permit
+	call("01099990000") // opened without a permit
 	h.door.outcome = vocab.Offline
-	call(kim) // no event
+	call(kim) // no further event
 	show := func(q record.EventQuery) string {
 		es, total, err := h.Service.Events("plc_a", q)
 		if err != nil {

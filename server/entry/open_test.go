@@ -41,9 +41,9 @@ func TestOpenDecides(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set    func(h *house)
 		door   string
-		code   string       // of the error, "" = opened
+		code   string       // error code; "" = opened
 		rule   string       // details.rule
-		reason vocab.Reason // of the record, "" = none
+		reason vocab.Reason // in the record; "" = no record
 		actor  string
 	}{
 		"permit":               {func(h *house) {}, "dor_1", "", "", "link", "guest:*5678"},
@@ -95,12 +95,11 @@ func TestOpenOutcomes(t *testing.T) {
 	}
 	h.door.err = nil
 	if got, err := h.Open(ctx, h.permit("r", 1).Token, "dor_1"); err != nil || got.Result != "opened" {
-		t.Errorf("what never ran is not remembered: %v", err)
+		t.Errorf("after a command that never ran: got %v, want a new one to open", err)
 	}
 }
 
-// TestOnePress: the same link and door within 3 s is one opening; a revocation
-// takes effect anyway.
+// TestOnePress: the same link and door within 3 s is one opening, but a revocation still takes effect immediately.
 func TestOnePress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -113,14 +112,14 @@ func TestOnePress(t *testing.T) {
 	first, _ := press("dor_1")
 	h.Pass(3*time.Second - time.Millisecond)
 	if again, n := press("dor_1"); again != first || n != 1 {
-		t.Errorf("within 3 s: %d commands", n)
+		t.Errorf("within 3 s: %d commands, want 1", n)
 	}
 	if other, n := press("dor_2"); other == first || n != 2 {
-		t.Errorf("another door: %d commands", n)
+		t.Errorf("another door: %d commands, want 2", n)
 	}
 	h.Pass(time.Millisecond)
 	if next, n := press("dor_1"); next == first || n != 3 {
-		t.Errorf("at 3 s: %d commands", n)
+		t.Errorf("at 3 s: %d commands, want 3", n)
 	}
 	h.revoke("r")
 	if _, err := h.Open(ctx, p.Token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
@@ -144,7 +143,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	}
 	wg.Go(func() { open(&first) })
 	<-h.door.begun
-	h.Pass(time.Minute) // however long it takes
+	h.Pass(time.Minute) // no matter how long it takes
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := h.Open(gone, p.Token, "dor_1"); !errors.Is(err, context.Canceled) {
@@ -153,9 +152,9 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	close(h.door.gate)
 	wg.Wait()
 	if len(h.door.asks) != 1 || first == "" {
-		t.Errorf("%d commands", len(h.door.asks))
+		t.Errorf("%d commands, want 1, and its id in the answer", len(h.door.asks))
 	}
-	for range 8 { // a crowd, all at one moment
+	for range 8 { // many at the same moment
 		wg.Go(func() {
 			var id string
 			open(&id)
@@ -165,7 +164,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 				second = id
 			}
 			if id != second || id == first {
-				t.Errorf("%s beside %s", id, second)
+				t.Errorf("got command %s beside %s, want the one that all callers joined", id, second)
 			}
 		})
 	}
@@ -175,7 +174,7 @@ func TestOpenJoinsARunningOne(t *testing.T) {
 	}
 }
 
-// TestOpenLimit: at most 6 openings a minute and link.
+// TestOpenLimit: at most 6 openings per minute per link.
 func TestOpenLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -187,19 +186,19 @@ func TestOpenLimit(t *testing.T) {
 	}
 	var e *fail.Error
 	if _, err := h.Open(ctx, p.Token, "dor_2"); !errors.As(err, &e) || e.Code != fail.RateLimited || e.RetryAfter != 42*time.Second {
-		t.Errorf("the 7th: %+v", e)
+		t.Errorf("the 7th: got %+v, want rate_limited for 42s", e)
 	}
 	if _, err := h.Open(ctx, other.Token, "dor_1"); err != nil {
-		t.Errorf("another link: %v", err)
+		t.Errorf("another link: got %v, want it to open", err)
 	}
 	h.Pass(42 * time.Second)
 	if _, err := h.Open(ctx, p.Token, "dor_1"); err != nil {
-		t.Errorf("a minute after the first: %v", err)
+		t.Errorf("a minute after the first: got %v, want it to open", err)
 	}
 }
 
-// TestFloodOfDeadLinks: trying dead links gives the same answer every time, but
-// cannot fill the records of a place, nor hide those of others.
+// TestFloodOfDeadLinks: dead links always get the same answer, but trying them can't fill a place's records or hide
+// records of others.
 func TestFloodOfDeadLinks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -32,7 +32,7 @@ func TestCallNeedsANumber(t *testing.T) {
 	}
 }
 
-// TestNameIsNotCompared: entry goes by the phone number; the name on the permit changes nothing.
+// TestNameIsNotCompared: entry depends on the phone number only; the name on the permit doesn't matter.
 func TestNameIsNotCompared(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "Kim", "Somebody else"} {

@@ -21,11 +21,11 @@ import (
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
 
-// line is a board that reports at once, and the witness: it knows what was sent
-// for a grant after its revocation had been answered.
+// line is a board that reports immediately. It also checks what is sent: it knows for which grants a revocation has
+// already been answered.
 type line struct {
 	service *command.Service
-	dead    sync.Map // grant id -> revocation answered
+	dead    sync.Map // grant id -> a revocation has been answered
 	sent    atomic.Int64
 	late    atomic.Int64
 }
@@ -39,7 +39,7 @@ func (l *line) Send(_ context.Context, boardID string, c wire.Command) error {
 	return nil
 }
 
-// newRealHouse is a house with the real way of a command: only the board is played.
+// newRealHouse is a house with the real command service; only the board is fake.
 func newRealHouse(t testing.TB, trace func(command.Point, *command.Trail)) (*house, *line) {
 	h := &house{House: storetest.New(t), t: t}
 	l := &line{}
@@ -51,17 +51,16 @@ func newRealHouse(t testing.TB, trace func(command.Point, *command.Trail)) (*hou
 	return h, l
 }
 
-// TestRevokeRacesOpen: 10,000 times or more a link is pressed or a phone called while
-// the permit is revoked. Either may come first, but nothing is sent to a board
-// after the revocation's answer [PERM-4] [ENT-3].
+// TestRevokeRacesOpen: at least 10,000 times, a link is pressed or a phone calls while the permit is being revoked.
+// Either may come first, but nothing is sent to a board after the revocation has been answered [PERM-4] [ENT-3].
 func TestRevokeRacesOpen(t *testing.T) {
 	t.Parallel()
 	h, l := newRealHouse(t, nil)
 	people, rounds := 100, 100
-	if underRace { // five times slower
+	if underRace { // five times slower there
 		people = 10
 	}
-	const least = 10 // of each outcome, or there was no race
+	const least = 10 // of each outcome, otherwise it wasn't a race
 	var refused, tried atomic.Int64
 	undecided := func() bool { return l.sent.Load() < least || refused.Load() < least }
 	var wg sync.WaitGroup
@@ -70,7 +69,7 @@ func TestRevokeRacesOpen(t *testing.T) {
 			ref := fmt.Sprint("r", i)
 			for round := 0; round < rounds || round < 10*rounds && undecided(); round++ {
 				tried.Add(1)
-				phone := fmt.Sprintf("010%04d%04d", 7000+round, i) // one number opens once in 3 s
+				phone := fmt.Sprintf("010%04d%04d", 7000+round, i) // one number opens once per 3 s
 				p, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, StartsAt: new(epoch.Add(-time.Hour)), EndsAt: new(epoch.Add(40 * time.Hour))})
 				if err != nil {
 					t.Error(err)
@@ -80,7 +79,7 @@ func TestRevokeRacesOpen(t *testing.T) {
 				var both sync.WaitGroup
 				both.Go(func() {
 					if round%4 > 1 {
-						_ = h.Ping() // about as long as a revocation takes
+						_ = h.Ping() // takes about as long as a revocation
 					}
 					if !h.tries(p.Token, phone, round%2 == 0) {
 						refused.Add(1)
@@ -97,7 +96,7 @@ func TestRevokeRacesOpen(t *testing.T) {
 	wg.Wait()
 	t.Logf("%d sent, %d refused", l.sent.Load(), refused.Load())
 	if l.late.Load() > 0 || l.sent.Load()+refused.Load() != tried.Load() {
-		t.Errorf("%d of %d sent after the revocation's answer, %d refused", l.late.Load(), l.sent.Load(), refused.Load())
+		t.Errorf("%d of %d sent after the revocation's answer, %d refused; want none sent late, and the rest refused", l.late.Load(), l.sent.Load(), refused.Load())
 	}
 	if undecided() {
 		t.Errorf("no race: %d sent, %d refused, want %d or more of each", l.sent.Load(), refused.Load(), least)
@@ -114,7 +113,7 @@ func (h *house) tries(token, phone string, link bool) bool {
 	return err == nil && got.Result == "opened"
 }
 
-// between does something after a link was read and before anything else is.
+// between does something after a link was read and before anything else happens.
 type between struct {
 	*store.Store
 	do func()
@@ -130,9 +129,8 @@ func (b *between) GrantByLink(hash string) (grant.Grant, error) {
 	return g, err
 }
 
-// TestRevokedWhileRead: a link that is revoked right after it was read opens
-// nothing, not even for a member or in a free window; one that goes to another
-// person at that moment is that person's.
+// TestRevokedWhileRead: a link that is revoked right after it was read opens nothing, not even for a member or in a
+// free window. If the link passes to another person at that moment, it opens for that person.
 func TestRevokedWhileRead(t *testing.T) {
 	t.Parallel()
 	revoke := func(h *house) { h.revoke("r") }
@@ -160,14 +158,14 @@ func TestRevokedWhileRead(t *testing.T) {
 				t.Errorf("got %v, want code %q", err, tt.code)
 			}
 			if tt.code == "" != (len(h.door.asks) == 1) {
-				t.Errorf("%d commands", len(h.door.asks))
+				t.Errorf("%d commands, want one exactly if it opened (%t)", len(h.door.asks), tt.code == "")
 			}
 		})
 	}
 }
 
-// TestRevokeWaitsForOpening stops an opening between its commit and the send:
-// whatever takes the right away is answered after the send only.
+// TestRevokeWaitsForOpening stops an opening between its commit and the send. Whatever revokes the right must be
+// answered only after the send.
 func TestRevokeWaitsForOpening(t *testing.T) {
 	t.Parallel()
 	closed := func(h *house) error {
@@ -205,7 +203,7 @@ func TestRevokeWaitsForOpening(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() { _, _ = h.Open(ctx, p.Token, "dor_1") })
 			<-begun
-			wg.Go(func() { _, _ = h.Open(ctx, p.Token, "dor_1") }) // one who joins holds nobody up
+			wg.Go(func() { _, _ = h.Open(ctx, p.Token, "dor_1") }) // a caller who joins delays nobody
 			wg.Go(func() {
 				h.ok(change(h))
 				if l.sent.Load() != 1 {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The reference: decisions read once more, sharing no code with
-// internal/access. It answers with every reason and every credit that is right.
+// The reference implements the decisions a second time, sharing no code with internal/access. It returns every
+// correct reason and every correct credit.
 
 type ruling struct {
 	allow   bool
@@ -45,7 +45,7 @@ func (c *agreeCase) reference(method, phone, token, door string, now, outage int
 		return ruling{allow: true, reasons: []string{"free_window"}}
 	}
 	var why []string
-	best := map[string][]string{} // kind -> grants to credit
+	best := map[string][]string{} // kind -> grants that may be credited
 	soonest := int64(math.MaxInt64)
 	for _, g := range c.mem.grants {
 		from, to := g.StartsAt.UnixMilli(), int64(math.MaxInt64)
@@ -79,9 +79,8 @@ func (c *agreeCase) reference(method, phone, token, door string, now, outage int
 	return ruling{reasons: why}
 }
 
-// wrongDoor: a caller gets the first entry door of the grant that is credited,
-// else the first with a free window; only a refusal may name another, or none.
-// A grant that opens no entry door is passed over.
+// wrongDoor: a caller gets the first entry door of the credited grant, otherwise the first one with a free window.
+// Only a refusal may name another door, or none. A grant without an entry door is skipped.
 func (c *agreeCase) wrongDoor(phone, door string, now int64) string {
 	var free, entry []string
 	for _, d := range c.mem.doors {
@@ -92,7 +91,7 @@ func (c *agreeCase) wrongDoor(phone, door string, now int64) string {
 			}
 		}
 	}
-	granted := map[string][]string{} // kind -> doors that are right
+	granted := map[string][]string{} // kind -> correct doors
 	soonest := int64(math.MaxInt64)
 	for _, g := range c.mem.grants {
 		to := int64(math.MaxInt64)
@@ -190,8 +189,8 @@ func (c *agreeCase) refOpen(hours func(time.Time) [][2]string, now int64) bool {
 	return !c.refClosed(time.UnixMilli(local).UTC()) && refAt(hours, local)
 }
 
-// refAt: is local wall time (as if UTC) in an interval of its day, or in one
-// that runs over from the day before.
+// refAt: is a local wall time (as if UTC) within an interval of its day, or in one that continues from the day
+// before?
 func refAt(hours func(time.Time) [][2]string, local int64) bool {
 	t := time.UnixMilli(local).UTC()
 	text := t.Format("15:04")

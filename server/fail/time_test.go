@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Any RFC 3339 time with a zone comes in, and nothing else does.
+// Any RFC 3339 time with a zone is accepted, and nothing else.
 func TestParseTime(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -18,7 +18,7 @@ func TestParseTime(t *testing.T) {
 		"2016-12-31T23:59:60Z":           "2017-01-01T00:00:00.000Z",
 		"1990-12-31T15:59:60.5-08:00":    "1991-01-01T00:00:00.000Z",
 		"2017-01-01T08:59:60+09:00":      "2017-01-01T00:00:00.000Z",
-		"9999-12-31T23:59:59Z":           "9999-12-31T23:59:59.000Z", // "for ever", as many write it
+		"9999-12-31T23:59:59Z":           "9999-12-31T23:59:59.000Z", // "forever", as often written
 	} {
 		got, err := ParseTime("at", in)
 		if err != nil || got.Format("2006-01-02T15:04:05.000Z07:00") != want || got.Location() != time.UTC {

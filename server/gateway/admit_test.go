@@ -61,7 +61,7 @@ func TestAdmission(t *testing.T) {
 			r := newRig(t)
 			conn := r.dial()
 			_, _ = conn.Write(c.connect)
-			time.Sleep(2 * time.Second) // a guess is answered late
+			time.Sleep(2 * time.Second) // guesses are answered late
 			got, closed := answer(t, conn)
 			_ = conn.Close()
 			if sprintf("%x", got) != c.want || closed != (c.want != in) {
@@ -70,7 +70,7 @@ func TestAdmission(t *testing.T) {
 			synctest.Wait()
 			n := r.Snapshot()
 			if n.Connected != 0 || n.Accepted != 1 || c.want != in && n.Refused != 1 {
-				t.Errorf("counts %+v", n)
+				t.Errorf("counts %+v, want none connected, one accepted, and a refusal if it isn't let in", n)
 			}
 			if r.Status("brd_1").State != "unknown" {
 				t.Error("known before any hello")
@@ -79,7 +79,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// TestHandshake: who does not finish CONNECT in 5 s is closed, one byte a second or none.
+// TestHandshake: a client that doesn't finish CONNECT within 5 s is cut, whether it sends one byte per second or
+// none.
 func TestHandshake(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -121,7 +122,7 @@ func TestHelpersAreBounded(t *testing.T) {
 				again := r.dial()
 				_, _ = again.Write(good("brd_1/up-9").bytes())
 				if got, closed := answer(t, again); closed || got[3] != 0 {
-					t.Errorf("after one has gone: %v", got)
+					t.Errorf("after one has gone: got %v, want an open, accepted connection", got)
 				}
 				_ = again.Close()
 			}()
@@ -129,7 +130,7 @@ func TestHelpersAreBounded(t *testing.T) {
 		conn := r.dial()
 		_, _ = conn.Write(good("brd_1/up-8").bytes())
 		if got, closed := answer(t, conn); !closed || !bytes.Equal(got, []byte{0x20, 2, 0, 3}) {
-			t.Errorf("one too many: %x %v", got, closed)
+			t.Errorf("one too many: got %x, closed %v; want 20020003 and true", got, closed)
 		}
 	})
 }
@@ -159,7 +160,7 @@ func TestTopics(t *testing.T) {
 		synctest.Wait()
 		after := r.Snapshot()
 		if after.Forbidden-before.Forbidden != 7 || after.Uplinks != before.Uplinks {
-			t.Errorf("forbidden %d, taken %d", after.Forbidden-before.Forbidden, after.Uplinks-before.Uplinks)
+			t.Errorf("forbidden %d, taken %d; want 7 and 0", after.Forbidden-before.Forbidden, after.Uplinks-before.Uplinks)
 		}
 		b.quiet()
 		other.quiet()
@@ -167,7 +168,7 @@ func TestTopics(t *testing.T) {
 		if b.ack().Type != wire.AckPing {
 			t.Error("the connection did not stand it")
 		}
-		b.Publish("sac/v1/brd_1/ping", 1, false, "{}").Wait() // QoS 1 is taken
+		b.Publish("sac/v1/brd_1/ping", 1, false, "{}").Wait() // QoS 1 is accepted
 		if b.ack().Type != wire.AckPing {
 			t.Error("QoS 1")
 		}
@@ -178,7 +179,7 @@ func TestTopics(t *testing.T) {
 	})
 }
 
-// TestHelper: what a helper says counts as the board's; it may not listen.
+// TestHelper: what a helper says counts as the board's word, but it may not subscribe.
 func TestHelper(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

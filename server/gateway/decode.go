@@ -13,7 +13,7 @@ import (
 // fields.
 
 func decode[T any](payload []byte) (v T, err error) {
-	if err = json.Unmarshal(payload, &v); err != nil {
+	if err = wire.Unmarshal(payload, &v); err != nil {
 		return v, fmt.Errorf("gateway: %w", err)
 	}
 	return v, nil

@@ -12,8 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// The decoders take whatever a board sends: what they let through must be in
-// range, and must be what the board's JSON says.
+// The decoders accept anything a board may send: what they let through must be in range and match the board's JSON.
 
 func FuzzDecodeHello(f *testing.F) {
 	f.Add(encode(wire.Hello{Proto: 2, Revision: 5, OutageAgeMs: -1, Netloss: &wire.Netloss{Channels: map[int]string{1: "open"}},
@@ -86,7 +85,7 @@ func FuzzDecodeRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p []byte) {
 		batch, err := decodeRecords(p)
 		if err == nil && (len(batch.Records) > maxRecords || batch.Dropped < 0) {
-			t.Errorf("%d records, %d dropped passed", len(batch.Records), batch.Dropped)
+			t.Errorf("%d records, %d dropped passed the decoder, want at most %d and no negative count", len(batch.Records), batch.Dropped, maxRecords)
 		}
 	})
 }
@@ -106,8 +105,8 @@ func FuzzDecodeOthers(f *testing.F) {
 	})
 }
 
-// FuzzGreet: the first bytes of a connection; what passes is a 3.1.1 CONNECT,
-// and the broker behind reads exactly what was sent.
+// FuzzGreet: the first bytes of a connection. What passes is a 3.1.1 CONNECT, and the broker behind it reads exactly
+// what was sent.
 func FuzzGreet(f *testing.F) {
 	f.Add(good("brd_1").bytes())
 	f.Add([]byte{0x10, 0xff, 0xff, 0xff, 0xff, 1})
@@ -122,12 +121,12 @@ func FuzzGreet(f *testing.F) {
 		err := g.greet()
 		_ = here.Close()
 		if err == nil && (p[0] != 0x10 || !strings.HasPrefix(string(p), string(g.first)) || !strings.HasSuffix(string(g.first), "\x00\x04MQTT\x04")) {
-			t.Errorf("%x passed", p)
+			t.Errorf("%x passed, want only a CONNECT of MQTT 3.1.1, unchanged", p)
 		}
 	})
 }
 
-// drain swallows what is written.
+// drain discards what is written.
 type drain struct{ net.Conn }
 
 func (drain) Write(p []byte) (int, error)      { return len(p), nil }

@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// TestDropsHaveReasons: whatever is dropped is counted by reason for the board and
-// in all, and a line in the log names board and field, once a minute per reason.
+// TestDropsHaveReasons: every dropped message is counted by reason, per board and in total, and logged with board and
+// field, once per minute per reason.
 func TestDropsHaveReasons(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,8 +58,8 @@ func TestDropsHaveReasons(t *testing.T) {
 	})
 }
 
-// TestRecordQuota: a board's records beyond 10,000 and 10 per second aren't kept,
-// nor acknowledged: they may come again.
+// TestRecordQuota: a board's records beyond 10,000 plus 10 per second are neither stored nor acknowledged, so it can
+// send them again.
 func TestRecordQuota(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestRecordQuota(t *testing.T) {
 	})
 }
 
-// TestPaceOfABoard: a flood is read at the bound's rate; another board isn't slowed.
+// TestPaceOfABoard: a flooding board is read at the limit's rate; other boards aren't slowed down.
 func TestPaceOfABoard(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,13 +106,13 @@ func TestPaceOfABoard(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if d := time.Since(began); d < 7*time.Second || d > 9*time.Second {
-			t.Errorf("10,000 messages were taken in %v", d)
+			t.Errorf("10,000 messages were read in %v, want about 8s", d)
 		}
 		_ = conn.Close()
 	})
 }
 
-// TestPanicInAWorker: it ends that board's connection, and nothing else.
+// TestPanicInAWorker: a panic ends that board's connection and nothing else.
 func TestPanicInAWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// slowly is a listener whose connections let the server know of their end late.
+// slowly is a listener whose connections notify the server of their end late.
 type slowly struct{ net.Listener }
 
 func (l slowly) Accept() (net.Conn, error) {
@@ -20,7 +20,7 @@ func (l slowly) Accept() (net.Conn, error) {
 	return slow{c}, err
 }
 
-// slow isn't watched, so that the end comes through Read.
+// slow is unwatched, so that the end shows up in Read.
 type slow struct{ net.Conn }
 
 func (s slow) Read(p []byte) (int, error) {
@@ -31,14 +31,14 @@ func (s slow) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A jump right after the end of a connection waits until the server knows: the
-// outage begins when the line went down, not when the jump was over.
+// A jump right after a connection ended waits until the server knows: the outage begins when the line went down, not
+// after the jump.
 func TestJumpWaitsForTheEndOfAConnection(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC)
 	for name, end := range map[string]func(r *rig, b *tester){
 		"by the board": func(r *rig, b *tester) {
-			r.flight.Ends("brd_1", b.line.LocalAddr().String()) // as a simulated line does
+			r.flight.Ends("brd_1", b.line.LocalAddr().String()) // like a simulated line
 			_ = b.line.Close()
 		},
 		"by the server": func(r *rig, _ *tester) { r.Rotated("brd_1", "another password") },

@@ -49,7 +49,7 @@ func (s *memStore) NextLife() (int64, error) {
 	return s.life, nil
 }
 
-// memRecords keeps what record.Keeper writes to it.
+// memRecords stores what record.Keeper writes to it.
 type memRecords struct {
 	record.Tx
 	s *memStore
@@ -57,7 +57,7 @@ type memRecords struct {
 
 func (t memRecords) DoorName(string) (string, error) { return "", nil }
 func (t memRecords) Credited(string, string) (record.Credited, error) {
-	return record.Credited{}, nil // no grant of the place
+	return record.Credited{}, nil // not one of the place's grants
 }
 func (t memRecords) Holder(string, string) (string, error) { return "", nil }
 func (t memRecords) InsertEvent(record.Event) error        { return nil }
@@ -80,7 +80,7 @@ func (s *memStore) KeepRecords(fn func(record.Tx, time.Time) error) error {
 	return fn(memRecords{s: s}, time.UnixMilli(1793502000000).Add(time.Minute))
 }
 
-// notes of the records that there are.
+// notes lists the notes of all records.
 func (s *memStore) notes() (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,14 +96,14 @@ func (s *memStore) broken(err error) {
 	s.fail = err
 }
 
-// state is the first board's.
+// state is the first board's state.
 func (s *memStore) state() board.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.states["brd_1"]
 }
 
-// backs is command and boardsync in one: it records its calls.
+// backs stands in for command and boardsync; it records its calls.
 type backs struct {
 	mu     sync.Mutex
 	told   []string

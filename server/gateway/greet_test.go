@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// remote makes connections in memory look like those of a network.
+// remote makes in-memory connections look like network connections.
 type remote struct {
 	*pipe.Listener
 	from func() net.IP
@@ -32,8 +32,8 @@ func (l *remote) Accept() (net.Conn, error) {
 
 func (c remoteConn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: c.ip, Port: 1} }
 
-// TestSilentPeers: peers that say nothing hold a bounded number of connections,
-// one address half of them, and a board gets in at once.
+// TestSilentPeers: silent peers can hold only a limited number of connections, one address half of those, and a board
+// still gets in immediately.
 func TestSilentPeers(t *testing.T) {
 	t.Parallel()
 	for name, from := range map[string]func(n int) net.IP{
@@ -79,7 +79,7 @@ func TestSilentPeers(t *testing.T) {
 	}
 }
 
-// TestGuessing: a wrong password is answered late, a right one at once.
+// TestGuessing: a wrong password is answered late, a right one immediately.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,11 +8,10 @@ import (
 	"github.com/doorlab/doorlab/internal/pipe"
 )
 
-// line is a board's end of a connection that can lose what passes without telling
-// either end.
+// line is a board's end of a connection that can lose traffic without notifying either end.
 type line struct {
 	net.Conn
-	up, down atomic.Bool // what goes up, what comes down is lost
+	up, down atomic.Bool // drop what goes up, what comes down
 }
 
 func (l *line) Read(p []byte) (int, error) {
@@ -31,7 +30,7 @@ func (l *line) Write(p []byte) (int, error) {
 	return l.Conn.Write(p)
 }
 
-// Close ends the board's side; the server isn't notified when uplinks are lost.
+// Close ends the board's side. The server isn't notified while uplinks are lost.
 func (l *line) Close() error {
 	if l.up.Load() {
 		return l.Conn.SetReadDeadline(time.Unix(1, 0))

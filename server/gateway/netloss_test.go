@@ -20,7 +20,7 @@ type setting struct {
 	took time.Duration
 }
 
-// set calls SetNetloss and goes on.
+// set calls SetNetloss in the background.
 func (r *rig) set(ctx context.Context, id string, n wire.Netloss) chan setting {
 	out := make(chan setting, 1)
 	start := time.Now()
@@ -88,7 +88,7 @@ func TestNetloss(t *testing.T) {
 	})
 	bubble(t, "offline", func(t *testing.T) {
 		r := newRig(t)
-		r.connect("brd_1") // no hello
+		r.connect("brd_1") // but no hello
 		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, board.ErrOffline) || x.took > 0 {
 			t.Errorf("got %+v, want x.err to be board.ErrOffline, x.took <= 0", x)
 		}
@@ -202,7 +202,7 @@ func TestNetlossInTurn(t *testing.T) {
 		if s.Policy.Version != 4 || s.Policy.GraceSec != 9 || s.Policy.Channels[1] != "hold" || s.Policy.Channels[2] != "close" || len(s.Policy.Channels) != 2 {
 			t.Errorf(`got %+v, want s.Policy.Version = 4, s.Policy.GraceSec = 9, s.Policy.Channels[1] = "hold", s.Policy.Channels[2] = "close", len(s.Policy.Channels) = 2`, s.Policy)
 		}
-		b.say(wire.UpHello, wire.Hello{Proto: 2, Netloss: &wire.Netloss{}}) // flash was wiped
+		b.say(wire.UpHello, wire.Hello{Proto: 2, Netloss: &wire.Netloss{}}) // its flash was wiped
 		if s := r.Status("brd_1"); s.Policy.Version != 0 || s.Policy.GraceSec != 129600 || !s.PolicyAppliedAt.IsZero() {
 			t.Errorf("got %+v, want s.Policy.Version = 0, s.Policy.GraceSec = 129600, s.PolicyAppliedAt unset", s.Policy)
 		}

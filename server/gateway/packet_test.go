@@ -9,7 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// A message goes out in the bytes that the library would make of it.
+// A message is written with exactly the bytes that the library would produce.
 func TestPublishAsTheLibraryWrites(t *testing.T) {
 	t.Parallel()
 	topic := wire.Topic("brd_1", wire.DownSync)
@@ -22,8 +22,8 @@ func TestPublishAsTheLibraryWrites(t *testing.T) {
 	}
 }
 
-// What is read without the library is what the library would read, and only messages of
-// QoS 0 to a board's own topics are.
+// What is read without the library matches what the library would read, and only QoS 0 messages to a board's own
+// topics are read that way.
 func TestPlainUplinks(t *testing.T) {
 	t.Parallel()
 	publish := func(topic string, flags packets.FixedHeader, payload string) []byte {

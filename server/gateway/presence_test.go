@@ -19,7 +19,7 @@ func TestPresence(t *testing.T) {
 		r := newRig(t)
 		b := r.connect("brd_1")
 		if s := r.Status("brd_1"); s.State != "unknown" || !s.LastSeenAt.IsZero() || s.Policy.GraceSec != 129600 || s.Policy.Channels[2] != "close" {
-			t.Errorf("connected only: %+v", s)
+			t.Errorf("connected only: got %+v, want unknown, never seen, and the default policy", s)
 		}
 		start := time.Now()
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Revision: 7, Buffered: 2, Dropped: 1, Doors: []wire.Standing{{Channel: 2, State: "unlocked", Leaf: "closed"}, {Channel: 9, State: "open", Leaf: "open"}}})
@@ -57,7 +57,7 @@ func TestPresence(t *testing.T) {
 		}
 		r.online("brd_1")
 		if got := r.Status("brd_1").Epoch; got <= a.Epoch {
-			t.Errorf("epoch %d after %d", got, a.Epoch)
+			t.Errorf("epoch %d after %d, want it to rise", got, a.Epoch)
 		}
 		if got := r.kinds("online", "offline"); got != "online 1; offline 1; online 2" {
 			t.Errorf(`got %v, want "online 1; offline 1; online 2"`, got)
@@ -92,7 +92,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		s := r.Status("brd_1")
 		if took := s.Since.Sub(start); s.State != "offline" || took < 45*time.Second || took > 47*time.Second {
-			t.Errorf("%s after %s", s.State, took)
+			t.Errorf("%s after %s, want offline after 45 to 47 s", s.State, took)
 		}
 		b.line.Cut()
 	})
@@ -116,7 +116,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		}
 		r.online("brd_1")
 		if now := r.Status("brd_1"); now.Epoch <= old.Epoch {
-			t.Errorf("epoch %d after %d", now.Epoch, old.Epoch)
+			t.Errorf("epoch %d after %d, want it to rise", now.Epoch, old.Epoch)
 		}
 	})
 	bubble(t, "a jump of time is contact", func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestTakeover(t *testing.T) {
 		epoch := r.Status("brd_1").Epoch
 		r.boards["brd_1"].enqueue(item{l: old, channel: wire.UpRpt, payload: encode(wire.Report{CommandID: "cmd_1", Result: "ok"})})
 		r.boards["brd_1"].enqueue(item{l: old, channel: wire.UpHello, payload: encode(wire.Hello{Proto: 2})})
-		r.boards["brd_1"].enqueue(item{l: old}) // its end, once more
+		r.boards["brd_1"].enqueue(item{l: old}) // its end is reported a second time
 		synctest.Wait()
 		if s := r.Status("brd_1"); s.State != "online" || s.Epoch != epoch {
 			t.Errorf(`got %+v, want s.State = "online", s.Epoch = epoch`, s)
@@ -192,7 +192,7 @@ func TestTakeover(t *testing.T) {
 			_ = r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_1"})
 		}
 		r.online("brd_1")
-		if work, open := r.flight.Pending(); work != 0 || open > 1 { // the answer to hello: paho does not count
+		if work, open := r.flight.Pending(); work != 0 || open > 1 { // the answer to hello: paho doesn't count it
 			t.Errorf("in flight: got %d %d, want 0 and at most 1", work, open)
 		}
 		a.line.Cut()

@@ -26,7 +26,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// rig is a gateway on a memory listener: boards brd_1 (doors dor_1, dor_2) and brd_2 (dor_3).
+// rig is a gateway on a memory listener, with boards brd_1 (doors dor_1, dor_2) and brd_2 (dor_3).
 type rig struct {
 	*Gateway
 	t      *testing.T
@@ -78,12 +78,12 @@ func (r *rig) listen() {
 	r.t.Cleanup(func() {
 		g.Stop()
 		if err := <-served; err != nil {
-			r.t.Errorf("Serve: %v", err)
+			r.t.Errorf("Serve: got %v, want no error", err)
 		}
 	})
 }
 
-// kinds lists the history's events of some kinds, as "Kind epoch".
+// kinds lists the history's events of the given kinds, as "Kind epoch".
 func (r *rig) kinds(kinds ...string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +96,7 @@ func (r *rig) kinds(kinds ...string) string {
 	return strings.Join(out, "; ")
 }
 
-// tester is a board of paho over a line in memory.
+// tester is a paho board on an in-memory line.
 type tester struct {
 	paho.Client
 	t    *testing.T
@@ -147,12 +147,12 @@ func (r *rig) online(id string) *tester {
 	b := r.connect(id)
 	b.say(wire.UpHello, wire.Hello{Proto: wire.Version})
 	if a := b.ack(); a.Type != wire.AckHello || a.Epoch == 0 {
-		r.t.Fatalf("answer to hello: %+v", a)
+		r.t.Fatalf("answer to hello: got %+v, want an acknowledgement with an epoch", a)
 	}
 	return b
 }
 
-// say publishes JSON, or a string as it is, and waits until all is quiet.
+// say publishes JSON, or a string as it is, and waits until everything is quiet.
 func (b *tester) say(channel string, v any) {
 	b.t.Helper()
 	user, _, _ := strings.Cut(b.id, "/")
@@ -164,7 +164,7 @@ func (b *tester) say(channel string, v any) {
 	synctest.Wait()
 }
 
-// next is the next message on a down channel; it must be there.
+// next returns the next message on a down channel; there must be one.
 func next[T any](b *tester, channel string) (v T) {
 	b.t.Helper()
 	synctest.Wait()
@@ -182,7 +182,7 @@ func next[T any](b *tester, channel string) (v T) {
 
 func (b *tester) ack() wire.Ack { b.t.Helper(); return next[wire.Ack](b, wire.DownAck) }
 
-// quiet: nothing has come down.
+// quiet: nothing has been sent to the board.
 func (b *tester) quiet() {
 	b.t.Helper()
 	synctest.Wait()
@@ -199,9 +199,9 @@ func (b *tester) ended() bool {
 	return !b.IsConnectionOpen()
 }
 
-// connectPacket is a CONNECT by hand.
+// connectPacket is a CONNECT written by hand.
 type connectPacket struct {
-	name           string // protocol
+	name           string // of the protocol
 	level, flags   byte
 	keepAlive      uint16
 	id, user, pass string
@@ -224,8 +224,8 @@ func (c connectPacket) bytes() []byte {
 	return append([]byte{0x10, byte(len(b))}, b...)
 }
 
-// answer is what the server sends until nothing more comes; closed tells
-// whether it has closed the connection then.
+// answer returns what the server sends until it stops; closed says whether the server has closed the connection by
+// then.
 func answer(t *testing.T, c net.Conn) (got []byte, closed bool) {
 	t.Helper()
 	synctest.Wait()

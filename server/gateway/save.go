@@ -69,7 +69,7 @@ func (g *Gateway) saveSome(batch []*peer) bool {
 	if err == nil {
 		return true
 	}
-	g.cfg.Log.Warn("what is known of boards could not be written", "error", err)
+	g.cfg.Log.Warn("what is known about boards could not be written", "error", err)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, b := range batch {
@@ -169,7 +169,7 @@ func (g *Gateway) flush() {
 	for len(batch) > 0 {
 		n := min(saveBatch, len(batch))
 		if err := g.write(batch[:n]); err != nil {
-			g.cfg.Log.Warn("what is known of boards could not be written", "error", err)
+			g.cfg.Log.Warn("what is known about boards could not be written", "error", err)
 		}
 		batch = batch[n:]
 	}

@@ -22,7 +22,7 @@ func TestSend(t *testing.T) {
 				t.Errorf("%s: got %v, want err to be board.ErrOffline", id, err)
 			}
 			if r.Push(id, 1, []byte("{}")) {
-				t.Errorf("%s: content was sent", id)
+				t.Errorf("%s: content was sent, want none without a hello", id)
 			}
 		}
 		b.quiet()
@@ -61,7 +61,7 @@ func TestSend(t *testing.T) {
 		_, _ = conn.Write(good("brd_1").bytes())
 		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":2}`))
 		synctest.Wait()
-		// A batch may be on its way while the next one waits.
+		// One batch may be in flight while the next one waits.
 		big := make([]byte, 1<<20)
 		start, sent, commands := time.Now(), 0, 0
 		for r.Push("brd_1", r.Status("brd_1").Epoch, big) {
@@ -86,8 +86,7 @@ func TestSend(t *testing.T) {
 	})
 }
 
-// A command doesn't wait for content that is queued, and a slow line that makes
-// progress isn't cut.
+// A command doesn't wait behind queued content, and a slow line isn't cut as long as it makes progress.
 func TestSlowLine(t *testing.T) {
 	t.Parallel()
 	bubble(t, "a command overtakes content", func(t *testing.T) {
@@ -96,7 +95,7 @@ func TestSlowLine(t *testing.T) {
 		_, _ = conn.Write(good("brd_1").bytes())
 		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":2}`))
 		synctest.Wait()
-		page := bytes.Repeat([]byte("p"), 256<<10) // more than the line holds
+		page := bytes.Repeat([]byte("p"), 256<<10) // more than fits on the line
 		for range maxBulk {
 			if !r.Push("brd_1", r.Status("brd_1").Epoch, page) {
 				t.Fatal("not accepted")
@@ -124,15 +123,15 @@ func TestSlowLine(t *testing.T) {
 		r.Push("brd_1", r.Status("brd_1").Epoch, page)
 		got, start := 0, time.Now()
 		for buf := make([]byte, 8<<10); got < len(page); {
-			time.Sleep(time.Second) // all within the keep-alive
+			time.Sleep(time.Second) // within the keep-alive
 			n, err := conn.Read(buf)
 			if err != nil {
-				t.Fatalf("after %d bytes and %s: %v", got, time.Since(start), err)
+				t.Fatalf("after %d bytes and %s: got %v, want the line to last", got, time.Since(start), err)
 			}
 			got += bytes.Count(buf[:n], []byte("p"))
 		}
 		if time.Since(start) < 20*time.Second {
-			t.Errorf("the line wasn't slow: %s", time.Since(start))
+			t.Errorf("the line wasn't slow: %s, want at least 20 s", time.Since(start))
 		}
 		_ = conn.Close()
 	})

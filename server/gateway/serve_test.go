@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// TestStop: nothing is left (the bubble would see it), everything is written.
+// TestStop: everything is written and nothing is left running (the bubble would notice).
 func TestStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestStop(t *testing.T) {
 		r.Stop()
 		r.Stop()
 		if err := <-waits; !errors.Is(err, board.ErrLost) && !errors.Is(err, board.ErrNoAnswer) {
-			t.Error(err)
+			t.Errorf("got %v, want ErrLost or ErrNoAnswer", err)
 		}
 		if st := r.store.state(); st.Online || st.FirstSeenAt.IsZero() || st.Since.IsZero() {
 			t.Errorf("stored %+v, want the board offline, seen, and since when", st)
@@ -51,7 +51,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// flaky accepts nothing for a while.
+// flaky fails to accept for a while.
 type flaky struct {
 	*pipe.Listener
 	left int
@@ -89,7 +89,7 @@ func TestServe(t *testing.T) {
 	})
 }
 
-// TestSaving: writes are grouped, and tried again.
+// TestSaving: writes are batched, and retried.
 func TestSaving(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

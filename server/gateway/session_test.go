@@ -17,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// unwatched hides that its connections tell when they can be read, as TCP's can't.
+// unwatched hides that its connections can report when they are readable; TCP's can't.
 type unwatched struct{ net.Listener }
 
 func (u unwatched) Accept() (net.Conn, error) {
@@ -25,7 +25,7 @@ func (u unwatched) Accept() (net.Conn, error) {
 	return struct{ net.Conn }{c}, err
 }
 
-// both runs f over a connection that is watched and over one for which a goroutine waits.
+// both runs f over a watched connection and over one that a goroutine reads.
 func both(t *testing.T, f func(t *testing.T, r *rig, dial func() net.Conn)) {
 	t.Parallel()
 	bubble(t, "watched", func(t *testing.T) {
@@ -43,7 +43,7 @@ func both(t *testing.T, f func(t *testing.T, r *rig, dial func() net.Conn)) {
 	})
 }
 
-// said is a packet in bytes.
+// said is a packet as bytes.
 func said(pk packets.Packet) []byte {
 	var b bytes.Buffer
 	pk.ProtocolVersion = 4
@@ -62,7 +62,8 @@ func said(pk packets.Packet) []byte {
 	return b.Bytes()
 }
 
-// start is what a board may send at once: CONNECT, SUBSCRIBE to its own topic and another's, hello, a ping, a message of QoS 1.
+// start is what a board may send right away: CONNECT, SUBSCRIBE to its own topic and another's, hello, a ping, a QoS
+// 1 message.
 func start() []byte {
 	hello := encode(wire.Hello{Proto: wire.Version})
 	return bytes.Join([][]byte{
@@ -75,7 +76,8 @@ func start() []byte {
 	}, nil)
 }
 
-// In whatever pieces a board's packets come, also before they are asked for, each is answered once and in order.
+// However a board's packets are cut, even if they are sent before they are expected, each is answered once and in
+// order.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	for _, step := range []int{1, 2, 7, 50, 1 << 20} {
@@ -109,7 +111,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// What ends a connection ends it with the first byte that says so.
+// A packet that ends the connection does so as soon as the first byte shows that it is malformed.
 func TestMalformedPackets(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]string{
@@ -138,7 +140,8 @@ func TestMalformedPackets(t *testing.T) {
 	}
 }
 
-// Who says nothing for 1.5 keep-alives has gone; a helper with the same client id takes the first one over.
+// A client that is silent for 1.5 keep-alives is cut; a helper with the same client id takes over the first one's
+// connection.
 func TestKeepAliveAndTakeOver(t *testing.T) {
 	both(t, func(t *testing.T, r *rig, dial func() net.Conn) {
 		var helpers [2]net.Conn
@@ -168,7 +171,7 @@ func TestKeepAliveAndTakeOver(t *testing.T) {
 	})
 }
 
-// TestNobodyWaitsInMemory isn't parallel: it looks at goroutines, and the parallel tests run later.
+// TestNobodyWaitsInMemory isn't parallel, because it counts goroutines; the parallel tests run later.
 func TestNobodyWaitsInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -181,12 +184,13 @@ func TestNobodyWaitsInMemory(t *testing.T) {
 		var stacks strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 		if strings.Contains(stacks.String(), "(*session)") || strings.Contains(stacks.String(), "WriteLoop") {
-			t.Errorf("somebody waits for an idle connection:\n%s", stacks.String())
+			t.Errorf("a goroutine waits for an idle connection, want none:\n%s", stacks.String())
 		}
 	})
 }
 
-// FuzzFrame: a packet that is taken for whole is one that the library reads to its end, and the same in pieces.
+// FuzzFrame: what is accepted as a complete packet is read to its end by the library, and the result is the same if
+// it arrives in pieces.
 func FuzzFrame(f *testing.F) {
 	f.Add(start())
 	f.Add([]byte("\x30\x80\x80\x80\x80\x01"))
@@ -195,9 +199,9 @@ func FuzzFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for len(in) > 0 {
 			n, err := frame(in)
-			for k := 1; k < len(in) && err == nil; k++ { // what is there already decides nothing that the rest takes back
+			for k := 1; k < len(in) && err == nil; k++ { // a decision made on a prefix must not change later
 				if m, early := frame(in[:k]); early != nil || m != 0 && m != n {
-					t.Fatalf("%x: %d, %v after %d bytes; %d, %v after all", in, m, early, k, n, err)
+					t.Fatalf("%x: %d, %v after %d bytes; %d, %v after all; want the same", in, m, early, k, n, err)
 				}
 			}
 			if n == 0 || err != nil {
@@ -205,11 +209,11 @@ func FuzzFrame(f *testing.F) {
 			}
 			fh := packets.FixedHeader{}
 			if err := fh.Decode(in[0]); err != nil {
-				t.Fatalf("%x: %v", in, err)
+				t.Fatalf("%x: got %v, want a header that the library reads", in, err)
 			}
 			size, bytes, err := packets.DecodeLength(bytes.NewReader(in[1:n]))
 			if err != nil || 1+bytes+size != n || n > maxPacket+5 {
-				t.Fatalf("%x: framed %d bytes, the library reads %d, %v", in[:n], n, 1+bytes+size, err)
+				t.Fatalf("%x: framed %d bytes, the library reads %d, %v; want the same", in[:n], n, 1+bytes+size, err)
 			}
 			in = in[n:]
 		}

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -55,7 +54,7 @@ func (b *peer) ack(l *link, a wire.Ack) {
 
 // encode makes JSON of one of our own types.
 func encode(v any) []byte {
-	p, err := json.Marshal(v)
+	p, err := wire.Marshal(v)
 	if err != nil {
 		panic("gateway: " + err.Error())
 	}

@@ -34,7 +34,7 @@ func TestReports(t *testing.T) {
 		if s := r.Status("brd_1").Standings[1]; s.State != "unlocked" || s.DoorID != "dor_1" {
 			t.Errorf(`got %+v, want s.State = "unlocked", s.DoorID = "dor_1"`, s)
 		}
-		first = false // a repeat: its standing may be old
+		first = false // a repeat: its standing may be outdated
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("locked", 1)})
 		if a := b.ack(); !a.Accepted || r.Status("brd_1").Standings[1].State != "unlocked" {
 			t.Errorf(`got %+v, want a.Accepted, r.Status("brd_1").Standings[1].State = "unlocked"`, a)
@@ -53,7 +53,7 @@ func TestReports(t *testing.T) {
 	})
 }
 
-// TestWithDeviceAndStore: the real ledger and the real database behind it.
+// TestWithDeviceAndStore: with the real ledger and the real database.
 func TestWithDeviceAndStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestWithDeviceAndStore(t *testing.T) {
 			t.Errorf("got %+v, want n.UnknownReports = 1, n.Reported = 1", n)
 		}
 		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2)}})
-		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2), onsite(3)}}) // again, and one more
+		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2), onsite(3)}}) // again, plus a new one
 		if x, y := b.ack(), b.ack(); x.Seq != 2 || y.Seq != 3 || r.Snapshot().Records != 3 {
 			t.Errorf("got %+v %+v %+v, want x.Seq = 2, y.Seq = 3, r.Snapshot().Records = 3", x, y, r.Snapshot())
 		}
@@ -135,7 +135,7 @@ func TestRecords(t *testing.T) {
 		for i := range many {
 			many[i] = onsite(int64(100 + i))
 		}
-		say(many...) // too many: the first 100 count, the rest comes again
+		say(many...) // too many: the first 100 are accepted, the rest will be sent again
 		if a := b.ack(); a.Seq != 199 || r.Snapshot().Records != 104 {
 			t.Errorf("got %+v %+v, want a.Seq = 199, r.Snapshot().Records = 104", a, r.Snapshot())
 		}
@@ -143,9 +143,9 @@ func TestRecords(t *testing.T) {
 		if a := b.ack(); a.Seq != 0 || !a.Accepted {
 			t.Errorf("an empty batch: got %+v, want Seq 0 and Accepted true", a)
 		}
-		b.say(wire.UpRec, `{"records":[{"seq":300,"doorId":5},{"seq":301}]}`) // never decodes: the board must not be stuck
+		b.say(wire.UpRec, `{"records":[{"seq":300,"doorId":5},{"seq":301}]}`) // can't be decoded: the board must not get stuck on it
 		if a := b.ack(); a.Seq != 301 || !a.Accepted {
-			t.Errorf("a batch that doesn't decode: %+v", a)
+			t.Errorf("a batch that can't be decoded: got %+v, want 301 acknowledged", a)
 		}
 		b.say(wire.UpRec, `nonsense`)
 		if a := b.ack(); a.Type != wire.AckRec || a.Accepted {
@@ -158,8 +158,8 @@ func TestRecords(t *testing.T) {
 	})
 }
 
-// What a board wrote before its outage is old when the line is back, but no older than its last contact: a line that
-// drops during the upload doesn't make it too old.
+// What a board recorded before its outage is old when the line returns, but not older than its last contact. If the
+// line drops during the upload, the rest must not become too old.
 func TestOldRecordsOverADroppedLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestOldRecordsOverADroppedLine(t *testing.T) {
 		b.line.Cut()
 		synctest.Wait()
 		must.OK(t, v.Advance(cut.Add(40*24*time.Hour)))
-		for seq := range int64(3) { // the line drops after each of them
+		for seq := range int64(3) { // the line drops after each one
 			b = back(int(3 - seq))
 			b.say(wire.UpRec, old(seq+1))
 			if a := b.ack(); a.Seq != seq+1 || r.Snapshot().BadRecords != 0 {
@@ -191,7 +191,7 @@ func TestOldRecordsOverADroppedLine(t *testing.T) {
 			b.line.Cut()
 			synctest.Wait()
 		}
-		b = back(0) // all are uploaded: what comes now is new
+		b = back(0) // all are uploaded: later records are new
 		b.say(wire.UpRec, old(4))
 		if b.ack(); r.Snapshot().BadRecords != 1 {
 			t.Errorf("a record from 40 days before the last contact: got %d refused, want 1", r.Snapshot().BadRecords)
@@ -206,7 +206,7 @@ func TestAcks(t *testing.T) {
 		b := r.online("brd_1")
 		b.say(wire.UpAck, `{"type":"sync","revision":7}`)
 		b.say(wire.UpDigest, `{"revision":7,"digest":"aa"}`)
-		b.quiet() // not equal: what is to be done is boardsync's
+		b.quiet() // different: boardsync decides what to do
 		r.backs.equal = true
 		b.say(wire.UpDigest, `{"revision":8}`)
 		if a := b.ack(); a.Type != wire.AckDigest || !a.Accepted {
@@ -246,7 +246,7 @@ func TestGarbage(t *testing.T) {
 			}
 		}
 		if n := r.Snapshot(); n.Garbage == 0 || n.Garbage > sent {
-			t.Errorf("%d garbage of %d", n.Garbage, sent)
+			t.Errorf("%d garbage of %d, want some and no more than were sent", n.Garbage, sent)
 		}
 		b.say(wire.UpRpt, strings.Repeat("x", maxPacket-100))
 		for len(b.down) > 0 {
@@ -256,16 +256,16 @@ func TestGarbage(t *testing.T) {
 		if a := b.ack(); a.Type != wire.AckPing || r.Status("brd_1").State != "online" {
 			t.Errorf(`got %+v, want a.Type = wire.AckPing, r.Status("brd_1").State = "online"`, a)
 		}
-		b.say(wire.UpRpt, strings.Repeat("x", maxPacket)) // the packet is over the bound
+		b.say(wire.UpRpt, strings.Repeat("x", maxPacket)) // exceeds the packet limit
 		if !b.ended() {
 			t.Error("a packet over 64 KiB was taken")
 		}
-		conn := r.dial() // noise below MQTT: that connection ends, no other
+		conn := r.dial() // noise below MQTT ends only its own connection
 		other := r.online("brd_2")
 		_, _ = conn.Write(good("brd_1").bytes())
 		_, _ = conn.Write(noise)
 		if _, closed := answer(t, conn); !closed {
-			t.Log("the noise was a packet") // and the keep-alive ends it
+			t.Log("the noise was a packet") // then the keep-alive ends it
 		}
 		_ = conn.Close()
 		other.say(wire.UpPing, "{}")
@@ -275,7 +275,7 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
-// TestBurst: uplinks are handled in order, none is lost, however fast they come.
+// TestBurst: however fast uplinks arrive, they are handled in order and none is lost.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

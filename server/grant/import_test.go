@@ -23,7 +23,7 @@ func file(source string, rows ...string) grant.ImportRequest {
 	return r
 }
 
-// line shows a result as "created/updated/unchanged/failed: status or code of each row".
+// line shows a result as "created/updated/unchanged/failed: status or code per row".
 func line(r grant.ImportResult) string {
 	out := fmt.Sprintf("%d/%d/%d/%d:", r.Created, r.Updated, r.Unchanged, r.Failed)
 	for i, x := range r.Results {
@@ -74,7 +74,7 @@ func TestImportCustomers(t *testing.T) {
 	const bad = "invalid_field invalid_field missing_field invalid_field invalid_phone invalid_field invalid_field"
 	got, err := h.ImportCustomers(byA, file("crm", rows...))
 	if want := "2/1/1/7: created created " + bad + " updated unchanged"; err != nil || line(got) != want || got.Received != 11 || got.Results[9].ExternalRef != "1" {
-		t.Errorf("%s, %v", line(got), err)
+		t.Errorf("got %s, %v, want %s", line(got), err, want)
 	}
 	got, _ = h.ImportCustomers(byA, file("crm", rows[9], rows[10]))
 	if want := "0/0/2/0: unchanged unchanged"; line(got) != want {
@@ -89,8 +89,8 @@ func TestImportCustomers(t *testing.T) {
 	}
 }
 
-// A row with a reference takes over the customer of its phone that has none; the
-// same file again creates nobody.
+// A row with a reference takes over an existing customer with its phone and no reference; importing the same file
+// again creates nobody.
 func TestImportTakesOver(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -132,7 +132,7 @@ func TestImportMemberships(t *testing.T) {
 	}
 	rev := h.Digest("plc_a")
 	if got, _ := h.ImportMemberships(byA, file("crm", rows[:2]...)); line(got) != "0/0/2/0: unchanged unchanged" || h.Digest("plc_a") != rev {
-		t.Errorf("the same again: %s", line(got))
+		t.Errorf("the same again: got %s, want 0/0/2/0 and the content unchanged", line(got))
 	}
 	if got, _ := h.ImportMemberships(byA, file("crm", strings.Replace(rows[0], "01011110001", "01011110009", 1))); line(got) != "0/1/0/0: updated" {
 		t.Errorf("a new phone: got %s, want 0/1/0/0: updated", line(got))
@@ -145,14 +145,14 @@ func TestImportMemberships(t *testing.T) {
 		t.Fatalf("got %d, %v, want no error, total = 2", total, err)
 	}
 	if d := cmp.Diff([]string{"dor_in"}, ms[0].Doors); d != "" {
-		t.Error(d)
+		t.Errorf("-want +got:\n%s", d)
 	}
 	if m := ms[1]; m.State != grant.Active || !m.EndsAt.IsZero() || m.Phone != "01011110009" || len(m.Doors) != 2 {
 		t.Errorf(`got %+v, want m.State = grant.Active, m.EndsAt unset, m.Phone = "01011110009", len(m.Doors) = 2`, m)
 	}
 }
 
-// TestImportLarge: 5,000 rows, some wrong, in good time and with one customer each.
+// TestImportLarge: 5,000 rows, some wrong, imported in reasonable time with one customer each.
 func TestImportLarge(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -163,7 +163,7 @@ func TestImportLarge(t *testing.T) {
 	rows[77] = `{}`
 	got, err := h.ImportMemberships(byA, file("crm", rows...))
 	if err != nil || got.Created != 4999 || got.Failed != 1 || len(got.Results) != 5000 || got.Results[77].Status != grant.Failed {
-		t.Errorf("%d created, %d failed, %v", got.Created, got.Failed, err)
+		t.Errorf("%d created, %d failed, %v; want 4999, and row 78 failed", got.Created, got.Failed, err)
 	}
 	h.Digest("plc_a")
 }
@@ -180,11 +180,11 @@ func TestTerms(t *testing.T) {
 		t.Errorf("got %+v, %v, want no error, again.ID = a.ID", again, err)
 	}
 	if m, err := h.CreateTerm(byA, grant.Membership, r); err != nil || m.ID == a.ID {
-		t.Errorf("a membership is another grant: %+v, %v", m, err)
+		t.Errorf("a membership with the same reference: got %+v, %v, want a different grant", m, err)
 	}
 	r.ExternalRef = nil
 	if b, err := h.CreateTerm(byA, grant.Reservation, r); err != nil || b.ID == a.ID {
-		t.Errorf("without a reference: %+v, %v", b, err)
+		t.Errorf("without a reference: got %+v, %v, want a different grant", b, err)
 	}
 	c, err := h.CancelTerm(byA, grant.Reservation, a.ID)
 	if err != nil || c.State != grant.Cancelled || !c.RevokedAt.Equal(epoch) {
@@ -220,7 +220,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestNamesShowWhatTheyAre: no control characters, nothing that turns a name around.
+// TestNamesShowWhatTheyAre: names can't contain control characters or anything that reverses the text.
 func TestNamesShowWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	for field, r := range map[string]grant.RegisterRequest{

@@ -9,8 +9,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// TestOneImportPerPlace: imports of a place run one after the other, a few may
-// wait, and other places don't.
+// TestOneImportPerPlace: imports into a place run one at a time and a few may wait; other places aren't held up.
 func TestOneImportPerPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

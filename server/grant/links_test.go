@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
-// TestOldLinksStay: a link that was handed out before links had labels is shown and found as
-// it was, until the permit gets another one.
+// TestOldLinksStay: a link issued before links had labels is shown and found unchanged until the permit gets a new
+// one.
 func TestOldLinksStay(t *testing.T) {
 	t.Parallel()
 	s := New(Config{Secret: []byte("secret")})

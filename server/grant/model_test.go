@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// permit is the model of a permit: the contract, written down a second time.
+// permit is the model of a permit: the contract, implemented a second time.
 type permit struct {
 	id, token, phone, name, reason string
 	from, to                       time.Duration // since epoch
@@ -35,8 +35,8 @@ func (p *permit) state(now time.Duration) string {
 
 var doorHours = map[string]int{"dor_1": 720, "dor_2": 48, "dor_in": 720}
 
-// TestPermitsAgainstModel draws creates, repeats, revocations and time, and
-// compares every answer, every link and the list with the model.
+// TestPermitsAgainstModel draws creates, repeats, revocations and waits, and compares every answer, every link and
+// the list with the model.
 func TestPermitsAgainstModel(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -72,9 +72,9 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	out, err := h.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, Name: &name,
 		StartsAt: new(epoch.Add(from)), EndsAt: new(epoch.Add(to)), DoorIDs: named})
 
-	if wrong := refused(span, named); wrong != "" { // nothing may have changed: compare checks that
+	if wrong := refused(span, named); wrong != "" { // nothing may have changed; compare checks that
 		if fail.CodeOf(err) != wrong {
-			t.Fatalf("%s on %v: %v, not %s", span, named, err, wrong)
+			t.Fatalf("%s on %v: got %v, want %s", span, named, err, wrong)
 		}
 		return
 	}
@@ -110,11 +110,11 @@ func (m model) register(t *rapid.T, h *house, ref string, now time.Duration) {
 	old.name = name
 	old.phone, old.from, old.to, old.doors, old.revoked, old.reason = phone, from, to, doors, false, ""
 	if out.ID != old.id || out.Token != old.token {
-		t.Fatalf("%s became %s", old.id, out.ID)
+		t.Fatalf("%s became %s, want the same id and link", old.id, out.ID)
 	}
 }
 
-// refused is the code of a request that is wrong in itself.
+// refused returns the code for a request that is invalid on its own.
 func refused(span time.Duration, doors []string) string {
 	switch {
 	case span <= 0:
@@ -139,7 +139,7 @@ func (m model) revoke(t *rapid.T, h *house, ref string) {
 			r.PermitID = &old.id
 		case 2:
 			for other, p := range m {
-				if other != ref { // two permits: neither is meant
+				if other != ref { // two permits: ambiguous
 					if _, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: &ref, PermitID: &p.id}); fail.CodeOf(err) != fail.InvalidField {
 						t.Fatalf("two permits: got %v, want code %q", err, fail.InvalidField)
 					}
@@ -175,7 +175,7 @@ func (m model) compare(t *rapid.T, h *house, now time.Duration) {
 			t.Fatalf("%s is %+v, the model says %+v at %s", ref, p, want, now)
 		}
 		if onBoards := p.Content(""); onBoards.Revoked != want.revoked || (onBoards.TokenHash == "") != want.revoked {
-			t.Fatalf("%s: boards are told %+v", ref, onBoards)
+			t.Fatalf("%s: boards are told %+v, want revoked %t, and a link only if it isn't", ref, onBoards, want.revoked)
 		}
 		for _, token := range append([]string{want.token}, want.tokens...) {
 			g, err := h.GrantByLink(grant.HashLink(token))

@@ -39,7 +39,7 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-// request is a good one, an hour from now on, for dor_1.
+// request is a valid request, from an hour from now, for dor_1.
 func request(ref string) grant.RegisterRequest {
 	return grant.RegisterRequest{ExternalRef: &ref, Phone: new("01012345678"), Name: new("Kim"),
 		StartsAt: new(epoch), EndsAt: new(epoch.Add(time.Hour)), DoorIDs: []string{"dor_1"}}
@@ -100,7 +100,7 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 	if _, err := h.Register(grant.By{PlaceID: "plc_none"}, grant.RegisterRequest{ExternalRef: new("r"), Phone: new("01012345678"),
 		StartsAt: new(epoch), EndsAt: new(epoch.Add(time.Hour))}); fail.CodeOf(err) != fail.RuleViolated {
-		t.Errorf("a place without entry doors: %v", err)
+		t.Errorf("a place without entry doors: got %v, want rule_violated", err)
 	}
 }
 
@@ -112,12 +112,12 @@ func TestRegisterDetails(t *testing.T) {
 	_, err := h.Register(byA, r)
 	want := map[string]any{"maxHours": 48, "requestedHours": 48.001, "doorId": "dor_2"}
 	if d := cmp.Diff(want, err.(*fail.Error).Details); d != "" {
-		t.Error(d)
+		t.Errorf("-want +got:\n%s", d)
 	}
 	r.DoorIDs = []string{"x", "dor_b", "dor_1", "x"}
 	_, err = h.Register(byA, r)
 	if d := cmp.Diff([]string{"dor_b", "x"}, err.(*fail.Error).Details["invalid"]); d != "" {
-		t.Error(d)
+		t.Errorf("-want +got:\n%s", d)
 	}
 	for name, r := range map[string]grant.RegisterRequest{"720 h exactly": request("a"), "characters, not bytes": request("b"), "in the past": request("c")} {
 		switch name {
@@ -143,8 +143,8 @@ func TestReferencesInOtherLetters(t *testing.T) {
 	}
 }
 
-// TestPeriodsLongPast: what ended at the epoch of some clock has ended, for the
-// boards too, where 0 means no end.
+// TestPeriodsLongPast: a permit that ended at some clock's epoch has ended on the boards too, although 0 means "no
+// end" there.
 func TestPeriodsLongPast(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -153,10 +153,10 @@ func TestPeriodsLongPast(t *testing.T) {
 		r.StartsAt, r.EndsAt = new(at.Add(-time.Hour)), new(at)
 		p := h.must(r)
 		if p.State != grant.Expired || p.Content("").ValidAt(epoch.UnixMilli()) {
-			t.Errorf("ended %s: %s, %+v", at.UTC(), p.State, p.Content(""))
+			t.Errorf("ended %s: got %s, %+v, want expired, on boards too", at.UTC(), p.State, p.Content(""))
 		}
 		if g, err := h.Grant(p.ID); err != nil || g.EndsAt.IsZero() || !g.EndsAt.Equal(at) {
-			t.Errorf("ended %s, stored %s, %v", at.UTC(), g.EndsAt, err)
+			t.Errorf("ended %s, stored %s, %v, want the same time", at.UTC(), g.EndsAt, err)
 		}
 	}
 	for _, s := range []string{"0001-01-01T00:00:00Z", "0000-12-31T23:00:00Z", "9999-12-31T23:59:59-01:00"} {
@@ -215,7 +215,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestConcurrentCreates: one permit and one id [PERM-2].
+// TestConcurrentCreates: concurrent creates give one permit with one id [PERM-2].
 func TestConcurrentCreates(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -235,7 +235,7 @@ func TestConcurrentCreates(t *testing.T) {
 	slices.Sort(ids)
 	slices.Sort(tokens)
 	if _, total, _ := h.List("plc_a", grant.ListQuery{}); total != 1 || len(slices.Compact(ids)) != 1 || len(slices.Compact(tokens)) != 1 {
-		t.Errorf("%d permits, ids %v, tokens %v", total, slices.Compact(ids), slices.Compact(tokens))
+		t.Errorf("%d permits, ids %v, tokens %v; want one of each", total, slices.Compact(ids), slices.Compact(tokens))
 	}
 	if after := h.Digest("plc_a"); after != before+1 {
 		t.Errorf("revision %d, was %d: a repeat is one call, want %d", after, before, before+1)

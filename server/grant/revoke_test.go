@@ -47,7 +47,7 @@ func TestRevoke(t *testing.T) {
 	h.Pass(time.Minute)
 	again, err := h.Service.Revoke(byA, grant.RevokeRequest{PermitID: &first.ID, Reason: new("again")})
 	if d := cmp.Diff(p, again); d != "" || err != nil {
-		t.Errorf("a repeat: %v %s", err, d)
+		t.Errorf("a repeat: got %v, want the same answer (-first +again):\n%s", err, d)
 	}
 	revived := h.must(request("r"))
 	if revived.ID != first.ID || revived.Token == first.Token || revived.State != grant.Active || revived.RevokeReason != "" {
@@ -57,7 +57,7 @@ func TestRevoke(t *testing.T) {
 		t.Error("the old link is dead for good")
 	}
 	if g, err := h.GrantByLink(grant.HashLink(revived.Token)); err != nil || g.ID != first.ID {
-		t.Errorf("the new link: %v", err)
+		t.Errorf("the new link: got %v, want it to lead to the same permit", err)
 	}
 	h.Digest("plc_a")
 }

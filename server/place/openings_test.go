@@ -17,7 +17,7 @@ func TestOpenings(t *testing.T) {
 		waited := make(chan struct{})
 		go func() { o.Wait("plc_a"); close(waited) }()
 		synctest.Wait()
-		later := o.Begin("plc_a") // reads what is committed already
+		later := o.Begin("plc_a") // sees what is committed already
 		defer later()
 		over := func() bool {
 			synctest.Wait()
@@ -32,7 +32,7 @@ func TestOpenings(t *testing.T) {
 			t.Error("returned with two openings in progress")
 		}
 		first()
-		first() // again does nothing
+		first() // a second call does nothing
 		if over() {
 			t.Error("returned with one opening in progress")
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
 
-var epoch = storetest.Epoch // Sunday noon in Seoul
+var epoch = storetest.Epoch // a Sunday noon in Seoul
 
 type house struct {
 	*storetest.House
@@ -35,7 +35,7 @@ func policy(ref, mode string) place.PolicyRequest {
 	return place.PolicyRequest{Ref: &ref, Mode: &mode}
 }
 
-// noAudit is a store whose disk fails with the last write of a change.
+// noAudit is a store whose disk fails at the last write of a change.
 type noAudit struct {
 	place.Store
 	err error
@@ -52,8 +52,7 @@ type noAuditTx struct {
 
 func (t noAuditTx) InsertAudit(record.Audit) error { return t.err }
 
-// A policy and the record of who changed it are one write: what fails with the
-// record leaves the policy as it was.
+// A policy and the record of who changed it are one write: if the record fails, the policy stays as it was.
 func TestPolicyAndItsRecord(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -110,7 +109,7 @@ func TestPolicies(t *testing.T) {
 	first := set(policy("always", "closed"))
 	rev := h.Digest("plc_a")
 	if again := set(policy("always", "closed")); cmp.Diff(first, again) != "" || h.Digest("plc_a") != rev {
-		t.Errorf("a repeat equals the first call: %s", cmp.Diff(first, again))
+		t.Errorf("a repeat differs from the first call, or changed the content: %s", cmp.Diff(first, again))
 	}
 	h.Pass(time.Minute)
 	if p := set(policy("always", "free")); p.ID != first.ID || p.Mode != "free" || !p.Created().Equal(epoch.Add(time.Minute)) || !p.Active {
@@ -122,7 +121,7 @@ func TestPolicies(t *testing.T) {
 	if got := h.mode(t); got != "free" {
 		t.Errorf("mode %s, want free", got)
 	}
-	if _, err := h.SetHours("plc_a", place.Week{"sun": {}}); err != nil { // closed today, at once [HRS-1]
+	if _, err := h.SetHours("plc_a", place.Week{"sun": {}}); err != nil { // closed today, immediately [HRS-1]
 		t.Fatal(err)
 	}
 	if got := h.mode(t); got != "closed" {
@@ -142,13 +141,13 @@ func TestPolicies(t *testing.T) {
 	if err != nil || len(ps) != 3 || ps[0].ID != c.ID || ps[2].ID != first.ID {
 		t.Errorf("got %+v, %v, want three, newest first: %s ... %s", ps, err, c.ID, first.ID)
 	}
-	for _, p := range ps { // all three cover now, one is in force
+	for _, p := range ps { // all three cover this moment, one is in force
 		if p.Active != (p.ID == c.ID) {
-			t.Errorf("%s is in force: %t", p.Ref, p.Active)
+			t.Errorf("%s is in force: %t, want %t", p.Ref, p.Active, p.ID == c.ID)
 		}
 	}
 	if p := set(policy("always", "auth")); p.Active {
-		t.Error("a beaten policy is not in force")
+		t.Error("a policy that another one overrides is said to be in force")
 	}
 	for _, tt := range []struct {
 		q    place.PolicyQuery
@@ -220,7 +219,7 @@ func TestSetHours(t *testing.T) {
 	h := newHouse(t)
 	p, err := h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}, {"09:00", "24:00"}}})
 	if fail.CodeOf(err) != fail.InvalidField || err.(*fail.Error).Details["field"] != "hours.week.mon" {
-		t.Errorf("overlap: %+v, %v", p, err)
+		t.Errorf("overlap: got %+v, %v, want invalid_field for hours.week.mon", p, err)
 	}
 	for name, tt := range map[string]struct {
 		w    place.Week
@@ -245,13 +244,13 @@ func TestSetHours(t *testing.T) {
 	p, err = h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}})
 	want := access.Week{"sun": {{"09:00", "22:00"}}, "mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}}
 	if err != nil || cmp.Diff(want, p.Week) != "" {
-		t.Errorf("%v %s", err, cmp.Diff(want, p.Week))
+		t.Errorf("got error %v, want none; -want +got:\n%s", err, cmp.Diff(want, p.Week))
 	}
 	if got := h.Digest("plc_a"); got != rev+1 {
 		t.Errorf("revision %d, want %d", got, rev+1)
 	}
 	if _, err := h.SetHours("plc_a", place.Week{"tue": {{"00:00", "24:00"}}}); err != nil || h.Digest("plc_a") != rev+1 {
-		t.Errorf("nothing changed: %v", err)
+		t.Errorf("nothing changed: got %v, want no error and one revision", err)
 	}
 }
 
@@ -297,7 +296,7 @@ func TestPatch(t *testing.T) {
 		t.Errorf("got %s, %v, want no number, phone entry off, and the revision unchanged", gate(), err)
 	}
 	if _, err := h.PatchPlace("plc_b", place.PlacePatch{EntryPhone: new("05011112222")}); err != nil {
-		t.Errorf("a free number: %v", err)
+		t.Errorf("a free number: got %v, want no error", err)
 	}
 	if p, err := h.PatchPlace("plc_a", place.PlacePatch{Timezone: new("America/New_York"), Closures: &[]access.Closure{{From: "2026-12-24", To: "2026-12-25"}}}); err != nil || p.Timezone != "America/New_York" || h.Digest("plc_a") != rev+1 {
 		t.Errorf(`got %+v %v, want no error, p.Timezone = "America/New_York", h.Digest("plc_a") = rev+1`, p, err)

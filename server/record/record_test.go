@@ -206,13 +206,13 @@ func TestAcceptable(t *testing.T) {
 	}
 }
 
-// A board is believed the use of a permit that it can have opened by. Every other
-// opening is kept without one.
+// A board's claim that a permit was used is believed only if the board could have opened by it. Other openings are
+// recorded without a permit.
 func TestCreditOfABoard(t *testing.T) {
 	t.Parallel()
 	made := noon.Add(-20 * 24 * time.Hour)
 	terms := access.Grant{ID: "pmt_1", Kind: access.KindPermit, Doors: []string{"dor_1"}, StartsAt: noon.UnixMilli(), EndsAt: noon.Add(time.Hour).UnixMilli()}
-	since := noon.Add(-37 * time.Hour) // a board may open by what was true then
+	since := noon.Add(-37 * time.Hour) // the board may open by what was true then
 	for name, tc := range map[string]struct {
 		change func(c *Credited, r *wire.Record)
 		uses   int
@@ -252,8 +252,8 @@ func TestCreditOfABoard(t *testing.T) {
 	}
 }
 
-// A link that is shown where none is needed, or to no avail, names its holder in the
-// record, and no permit: nobody used it.
+// If a link was shown where none was needed, or without success, the record names its holder but no permit, because
+// none was used.
 func TestHolderOfALink(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -279,8 +279,8 @@ func TestHolderOfALink(t *testing.T) {
 	}
 }
 
-// Whom an on-site record shows: what the board knew of the phone that was shown,
-// else the grant's holder, who may be another by now; never a whole phone.
+// Whom an on-site record shows: the person that the board knew for the phone shown, otherwise the grant's holder (who
+// may have changed since); never a complete phone number.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ head, tail, holder, want string }{
@@ -300,8 +300,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// Whatever a board sends: what is kept is of its own door, at a time that can
-// be written, and shows no more of a phone than its ends.
+// Whatever a board sends, what is stored belongs to one of its own doors, has a time that can be written, and shows
+// only the ends of a phone number.
 func FuzzUpload(f *testing.F) {
 	f.Add(int64(1), noon.UnixMilli(), "dor_1", string(vocab.Opened), string(vocab.Onsite), "", "010", "1234")
 	f.Add(int64(1), int64(1), "dor_1", string(vocab.Denied), string(vocab.Expired), "pmt_1", "01x", "x1234")
@@ -313,7 +313,7 @@ func FuzzUpload(f *testing.F) {
 		}
 		for _, r := range tx.records {
 			if r.DoorID != "dor_1" || len(r.GrantID) > 64 || len(r.ActorLabel) > len("010-****-1234") || r.Source != FromBoard {
-				t.Errorf("%+v passed", r)
+				t.Errorf("%+v passed, want dor_1, a board's record, and a masked phone", r)
 			}
 			if _, err := r.OccurredAt.MarshalJSON(); err != nil {
 				t.Error(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/doorlab/doorlab/server/entry"
 )
 
-// door counts the calls that were decided, and opens to all of them.
+// door counts the calls that were decided and opens for all of them.
 type door struct {
 	n    atomic.Int64
 	from atomic.Pointer[string]
@@ -40,7 +40,7 @@ func startWith(t *testing.T, d *door, peers ...string) *Server {
 	return s
 }
 
-// invite is an INVITE by hand; %s of headers are added before the empty line.
+// invite is an INVITE written by hand; headers are inserted before the empty line.
 func invite(via, branch, callID, from, headers string) string {
 	return fmt.Sprintf("INVITE sip:05012345678@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/%s;branch=z9hG4bK%s\r\nMax-Forwards: 70\r\n"+
 		"From: %s;tag=1\r\nTo: <sip:05012345678@127.0.0.1>\r\nCall-ID: %s\r\nCSeq: 1 INVITE\r\nContact: <sip:a@127.0.0.1>\r\n%sContent-Length: 0\r\n\r\n",
@@ -70,7 +70,8 @@ func final(t *testing.T, conn net.Conn) string {
 	}
 }
 
-// TestStrangersLearnNothing: no decision, no answer over UDP, one and the same over TCP.
+// TestStrangersLearnNothing: calls from strangers aren't decided, get no answer over UDP, and always the same one
+// over TCP.
 func TestStrangersLearnNothing(t *testing.T) {
 	t.Parallel()
 	d := &door{}
@@ -81,7 +82,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 	udp := must.Get(net.Dial("udp", s.Addr()))(t)
 	defer func() { _ = udp.Close() }()
 	must.Get(udp.Write([]byte(invite("UDP "+udp.LocalAddr().String(), "b", "b", "<sip:01011112222@carrier>", ""))))(t)
-	_ = udp.SetReadDeadline(clock.WallNow().Add(time.Second)) // the first answer would be there at once
+	_ = udp.SetReadDeadline(clock.WallNow().Add(time.Second)) // an answer would arrive immediately
 	if n, err := udp.Read(make([]byte, 1500)); !os.IsTimeout(err) {
 		t.Errorf("%d bytes came back to an address that a stranger may have invented, %v", n, err)
 	}
@@ -90,8 +91,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 	}
 }
 
-// TestCallerIsWhoThePeerVouchesFor: names that callers choose, numbers of other
-// countries and privacy.
+// TestCallerIsWhoThePeerVouchesFor: names chosen by callers, foreign numbers and withheld numbers.
 func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
 	t.Parallel()
 	d := &door{}
@@ -119,7 +119,7 @@ func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
 		switch {
 		case c.want == "":
 			if got != "433 Anonymity Disallowed" || d.n.Load() != before {
-				t.Errorf("%s: %q, decided %t", c.name, got, d.n.Load() != before)
+				t.Errorf("%s: got %q, decided %t; want 433 Anonymity Disallowed and false", c.name, got, d.n.Load() != before)
 			}
 		case got != "486 Busy Here" || *d.from.Load() != c.want:
 			t.Errorf("%s: %q, caller %q, want %q", c.name, got, *d.from.Load(), c.want)
@@ -127,7 +127,7 @@ func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
 	}
 }
 
-// TestOneCallOpensOnce: forked over ten ways, and repeated after its end.
+// TestOneCallOpensOnce: even if it is forked ten ways, or repeated after its end.
 func TestOneCallOpensOnce(t *testing.T) {
 	t.Parallel()
 	d := &door{}
@@ -155,7 +155,7 @@ func TestOneCallOpensOnce(t *testing.T) {
 	}
 }
 
-// TestPeerHasARate: a peer that goes wild is turned away before anything is decided.
+// TestPeerHasARate: an overactive peer is turned away before anything is decided.
 func TestPeerHasARate(t *testing.T) {
 	t.Parallel()
 	d := &door{}
@@ -169,7 +169,7 @@ func TestPeerHasARate(t *testing.T) {
 	}
 }
 
-// TestDeathIsTold: a listener that ends by itself is a failure, Stop isn't.
+// TestDeathIsTold: a listener that ends on its own is reported as a failure; Stop isn't.
 func TestDeathIsTold(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 2)
@@ -181,13 +181,12 @@ func TestDeathIsTold(t *testing.T) {
 	_ = s.Stop()
 	select {
 	case err := <-failed:
-		t.Errorf("Stop was told as %v", err)
+		t.Errorf("Stop was reported as %v, want nothing reported", err)
 	default:
 	}
 }
 
-// TestMessagesHaveATime: a peer that keeps a message back is cut off, one that
-// is silent between messages isn't yet.
+// TestMessagesHaveATime: a peer that doesn't finish a message is cut off; one that is silent between messages isn't.
 func TestMessagesHaveATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,10 +198,10 @@ func TestMessagesHaveATime(t *testing.T) {
 		must.Get(c.Read(b))(t)
 		go func() { time.Sleep(time.Minute); _, _ = far.Write([]byte("INV")) }()
 		if _, err := c.Read(b); err != nil {
-			t.Fatalf("a minute between messages: %v", err)
+			t.Fatalf("a minute between messages: got %v, want the connection open", err)
 		}
 		if _, err := c.Read(b); !os.IsTimeout(err) || clock.Mono()-start != time.Minute+messageTime {
-			t.Errorf("half a message: %v after %s", err, clock.Mono()-start)
+			t.Errorf("half a message: got %v after %s, want a timeout after %s", err, clock.Mono()-start, time.Minute+messageTime)
 		}
 	})
 }

@@ -20,7 +20,8 @@ func (c calls) Call(_ context.Context, to, from string) (entry.CallResult, error
 	return c[to+" "+from], nil
 }
 
-// TestCallsAreRejectedUnanswered speaks plain SIP over TCP: every outcome has its own status, none connects.
+// TestCallsAreRejectedUnanswered speaks plain SIP over TCP: every outcome has its own status, and no call is ever
+// connected.
 func TestCallsAreRejectedUnanswered(t *testing.T) {
 	t.Parallel()
 	s := must.Get(Start(Config{Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Caller: calls{

@@ -16,7 +16,7 @@ import (
 //go:embed testdata/call.xml
 var callScenario string
 
-// TestSipp lets Debian's sipp place calls over UDP, retransmissions and all.
+// TestSipp lets Debian's sipp place calls over UDP, including retransmissions.
 func TestSipp(t *testing.T) {
 	t.Parallel()
 	sipp, err := exec.LookPath("sipp")

@@ -17,16 +17,15 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// BenchmarkLedger is a command's claim and settlement, durable, as 64 and 256
-// callers of a fleet of 25 places make them. The processor's time and the bytes
-// of log are per command, the commits too.
+// BenchmarkLedger is a command's durable claim and settlement, for 64 and 256 callers of a fleet of 25 places. It
+// reports CPU time, log bytes and commits per command.
 func BenchmarkLedger(b *testing.B) {
 	for _, callers := range []int{1, 64, 256} {
 		b.Run(fmt.Sprint(callers), func(b *testing.B) { ledger(b, callers) })
 	}
 }
 
-// BenchmarkPermits is an entry permit, durable, with a reference and a person of its own each time.
+// BenchmarkPermits registers durable entry permits, each with a new reference and person.
 func BenchmarkPermits(b *testing.B) {
 	for _, callers := range []int{1, 64, 256} {
 		b.Run(fmt.Sprint(callers), func(b *testing.B) { permits(b, callers) })
@@ -66,7 +65,7 @@ func ledger(b *testing.B, callers int) {
 	})
 }
 
-// fleet measures what callers do to the store of 25 places with 40 boards each.
+// fleet measures callers' load on the store of 25 places with 40 boards each.
 func fleet(b *testing.B, callers int, of func(s *Store, places []world.Place) func(i int64) error) {
 	var commits atomic.Int64
 	s := must.Get(Open(b.TempDir(), Options{Committed: func(int, time.Duration) { commits.Add(1) }}))(b)
@@ -105,7 +104,7 @@ func fleet(b *testing.B, callers int, of func(s *Store, places []world.Place) fu
 	b.ReportMetric(float64(commits.Load())/float64(b.N), "commits/op")
 }
 
-// BenchmarkReplays is the claim of a key that has its answer.
+// BenchmarkReplays claims a key that already has an answer.
 func BenchmarkReplays(b *testing.B) {
 	fleet(b, 256, func(s *Store, places []world.Place) func(i int64) error {
 		c := s.Commands()

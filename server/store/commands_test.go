@@ -38,7 +38,7 @@ func TestClaimAndSettle(t *testing.T) {
 		t.Fatalf("unsettled: got %+v, want Settled false, Intent.CommandID cmd_1 and Intent.Body unknown", p)
 	}
 	st := command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.Reported, ReportedAt: epoch.Add(time.Second), Status: 200, Body: []byte("ok")}
-	for range 2 { // the second is a retry after a commit of unknown result
+	for range 2 { // the second is a retry after a commit with an unknown result
 		must.OK(t, c.Settle(st))
 	}
 	p := claim(t, c, intent("cmd_2", "k"), long)
@@ -53,16 +53,16 @@ func TestClaimAndSettle(t *testing.T) {
 	}
 	recs, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
 	if err != nil || total != 1 || recs[0].Result != vocab.Opened || recs[0].Replays != 1 || recs[0].CommandID != "cmd_1" {
-		t.Fatalf("%d records %+v, %v", total, recs, err)
+		t.Fatalf("%d records %+v, %v; want one of cmd_1, opened, with one replay", total, recs, err)
 	}
-	if p := claim(t, c, intent("cmd_4", "k"), epoch); p != nil { // exactly as old as it may be: absent
+	if p := claim(t, c, intent("cmd_4", "k"), epoch); p != nil { // just old enough to be forgotten
 		t.Fatalf("after the retention: got %+v, want none", p)
 	}
 	if list, err := c.Unsettled(); err != nil || len(list) != 1 || list[0].CommandID != "cmd_4" {
-		t.Fatalf("unsettled %+v, %v", list, err)
+		t.Fatalf("unsettled %+v, %v; want only cmd_4", list, err)
 	}
 	if n, err := c.Forget(epoch.Add(time.Hour), 100); n != 1 || err != nil {
-		t.Errorf("forgot %d, %v; the unsettled one must stay", n, err)
+		t.Errorf("forgot %d, %v; want 1, because the unsettled one must stay", n, err)
 	}
 }
 
@@ -157,8 +157,8 @@ func TestBoardStates(t *testing.T) {
 	}
 }
 
-// A start after a crash with 10,000 commands in flight settles each of them: the ledger then has an answer and a record for
-// every one. How long it takes is logged, not judged: a busy machine isn't a bug.
+// Recovery after a crash with 10,000 commands in flight settles each of them: afterwards every one has an answer and
+// a record. The duration is only logged, because a busy machine isn't a bug.
 func TestRecoverTenThousand(t *testing.T) {
 	t.Parallel()
 	const n = 10000

@@ -16,13 +16,13 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// permit is one of plc_a.
+// permit is a permit of plc_a.
 func permit(id string, from, to time.Time) grant.Grant {
 	return grant.Grant{ID: id, PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: id, Phone: "01012345678",
 		StartsAt: from, EndsAt: to, Doors: []string{"dor_1"}, CreatedAt: epoch, UpdatedAt: epoch}
 }
 
-// The history has what boards get, hashed under the same key, and never the key.
+// The history has what boards receive, hashed with the same key, but never the key.
 func TestHistoryHasWhatBoardsGet(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -32,7 +32,7 @@ func TestHistoryHasWhatBoardsGet(t *testing.T) {
 	must.OK(t, s.write(func(tx *Tx) error { return tx.putGrant(&g, nil) }))
 	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 0)
 	if err != nil || y.PhoneKey == "" {
-		t.Fatalf("key %q, %v", y.PhoneKey, err)
+		t.Fatalf("key %q, %v; want a key", y.PhoneKey, err)
 	}
 	hashes := map[string]string{}
 	for _, e := range told {
@@ -60,8 +60,8 @@ func TestHistoryHasWhatBoardsGet(t *testing.T) {
 	}))
 }
 
-// Two years of short permits don't stay on the boards: what ended or was revoked long
-// ago leaves content and digest, and boards are told with remove.
+// Two years of short permits don't pile up on the boards: what ended or was revoked long ago leaves content and
+// digest, and boards are told to remove it.
 func TestEndedGrantsLeaveTheContent(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewVirtual(epoch, nil)
@@ -93,7 +93,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 
 	pass(grant.Stay)
 	if _, ids := content(0); ids != "short month always " {
-		t.Errorf("7 days after: %s: the reader must still say expired and revoked", ids)
+		t.Errorf("after 7 days: got %s; want short, month and always, because the reader must still say expired and revoked", ids)
 	}
 	pass(time.Hour)
 	y, ids := content(before.To)
@@ -106,7 +106,7 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 	pass(31 * 24 * time.Hour)
 	y, ids = content(before.To)
 	if slices.Sort(y.Remove); ids != "" || !slices.Equal(y.Remove, []string{"always", "month", "short"}) {
-		t.Errorf("the delta carries %q and removes %v", ids, y.Remove)
+		t.Errorf("the delta carries %q and removes %v; want nothing, and always, month and short", ids, y.Remove)
 	}
 
 	short.StartsAt, short.EndsAt = clk.Now(), clk.Now().Add(time.Hour) // registered again
@@ -116,14 +116,14 @@ func TestEndedGrantsLeaveTheContent(t *testing.T) {
 	old.StartsAt = old.StartsAt.Add(-time.Hour)
 	put(old, &was)
 	if y, ids := content(before.To); ids != "short " || slices.Contains(y.Remove, "short") {
-		t.Errorf("registered again: the delta carries %q and removes %v", ids, y.Remove)
+		t.Errorf("registered again: the delta carries %q and removes %v; want short, and it not removed", ids, y.Remove)
 	}
-	if y, _ := content(0); len(y.Upsert) != 2 || len(y.Remove) != 0 { // and the world's membership
+	if y, _ := content(0); len(y.Upsert) != 2 || len(y.Remove) != 0 { // plus the world's membership
 		t.Errorf("the snapshot carries %d grants and removes %v, want 2 and none", len(y.Upsert), y.Remove)
 	}
 }
 
-// permitsFrom is the content from a revision on, and the permits that it brings.
+// permitsFrom returns the content from a revision on and the permits in it.
 func permitsFrom(t *testing.T, s *Store, from int64) (y wire.Sync, ids string) {
 	t.Helper()
 	digestOf(t, s)
@@ -136,7 +136,7 @@ func permitsFrom(t *testing.T, s *Store, from int64) (y wire.Sync, ids string) {
 	return y, ids
 }
 
-// leaveAfter lets time pass, and what is over leave the content.
+// leaveAfter lets time pass and expired grants leave the content.
 func leaveAfter(t *testing.T, s *Store, clk *clock.Virtual, d time.Duration) {
 	t.Helper()
 	must.OK(t, clk.Advance(clk.Now().Add(d)))

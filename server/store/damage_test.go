@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// errMisread is what SQLite says of damage, and of a read that the disk failed.
+// errMisread is SQLite's error for damage, and for a read that failed on disk.
 var errMisread = fmt.Errorf("of a commit: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt})
 
 // spoil damages a database's file.
@@ -28,21 +28,20 @@ func spoil(t *testing.T, dir string) {
 	must.OK(t, os.WriteFile(path, b, 0o600))
 }
 
-// Damage that shows while the database is open ends all writing for good, and a
-// damaged file isn't opened.
+// If damage shows up while the database is open, all writing ends for good. A damaged file isn't opened.
 func TestCorruption(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		s := must.Get(Open(dir, Options{}))(t)
 		must.Get(s.Seed(testWorld(), pepper))(t)
-		time.Sleep(2 * idleAfter) // the log is empty
+		time.Sleep(2 * idleAfter) // so that the log is empty
 		synctest.Wait()
 		spoil(t, dir)
 		s.committed(nil, errMisread)
 		for range 3 {
 			if err := s.write(func(*Tx) error { return nil }); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrCorrupt) {
-				t.Errorf("a write after damage was found: %v", err)
+				t.Errorf("a write after damage was found: got %v, want ErrUnavailable and ErrCorrupt", err)
 			}
 			if err := s.Ping(); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("ready after damage was found: got %v, want %v", err, ErrCorrupt)
@@ -62,8 +61,7 @@ func TestCorruption(t *testing.T) {
 	})
 }
 
-// What only looked like damage stops the writes only until the file has
-// been looked through.
+// A false alarm stops writes only until the file has been checked.
 func TestFalseAlarm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,10 +72,10 @@ func TestFalseAlarm(t *testing.T) {
 		}
 		synctest.Wait()
 		if err := s.Ping(); err != nil {
-			t.Errorf("not ready on a whole file: %v", err)
+			t.Errorf("on a sound file: got %v, want the store ready", err)
 		}
 		if err := grow(s); err != nil {
-			t.Errorf("a write to a whole file: %v", err)
+			t.Errorf("a write to a sound file: got %v, want no error", err)
 		}
 	})
 }

@@ -18,8 +18,7 @@ var (
 	rewritten = regexp.MustCompile(`\*|sqlc\.\w+\([^)]*\)`)
 )
 
-// TestQueriesAreGenerated: package db holds what queries/*.sql says, no less and
-// no more. When it fails: make generate.
+// TestQueriesAreGenerated: package db is exactly what queries/*.sql generates. If it fails: make generate.
 func TestQueriesAreGenerated(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(os.DirFS("queries"), "*.sql")
@@ -43,7 +42,7 @@ func TestQueriesAreGenerated(t *testing.T) {
 				continue
 			}
 			body, _, _ := strings.Cut(string(sql[m[1]:]), ";")
-			var kept []string // between what sqlc rewrites
+			var kept []string // the parts that sqlc doesn't rewrite
 			for _, part := range rewritten.Split(strings.TrimSpace(body), -1) {
 				kept = append(kept, regexp.QuoteMeta(part))
 			}

@@ -7,13 +7,13 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// What was read before a change isn't kept after it, however long the reading took.
+// What was read before a change isn't cached after it, however long the read took.
 func TestDoorsReadBeforeAChange(t *testing.T) {
 	t.Parallel()
 	var d doors
 	old := func() (place.Door, error) {
 		d.changed = true
-		d.committed() // a commit while the old row is on its way
+		d.committed() // a commit while the old row is being read
 		return place.Door{ID: "dor_1", Name: "old"}, nil
 	}
 	if got, err := d.door("dor_1", old); err != nil || got.Name != "old" {
@@ -32,7 +32,7 @@ func TestDoorsReadBeforeAChange(t *testing.T) {
 	}
 }
 
-// A list is the caller's own, and a change is seen by the next reader.
+// Callers may change the list they get, and a change is visible to the next reader.
 func TestDoorsAreSeenChanged(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)

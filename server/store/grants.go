@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/server/age"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/store/db"
 )
@@ -93,7 +94,7 @@ func (s *Store) Leave(limit int) (n int, err error) {
 				return err
 			}
 			if i < len(left) {
-				err = tx.q.LeaveContent(ctx, db.LeaveContentParams{LeftRev: sql.NullInt64{Int64: rev, Valid: true}, LeftOn: tx.day(), ID: g.ID})
+				err = tx.q.LeaveContent(ctx, db.LeaveContentParams{LeftRev: sql.NullInt64{Int64: rev, Valid: true}, LeftOn: age.Day(s.ages.Passed(g.LeavesAt())), ID: g.ID})
 			} else {
 				err = tx.q.ReturnToContent(ctx, rev, g.ID)
 			}

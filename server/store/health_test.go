@@ -15,8 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// fill lets the database have no more pages than it has, as a full disk would;
-// the returned function makes room again.
+// fill limits the database to its present pages, like a full disk; the returned function makes room again.
 func fill(t *testing.T, s *Store) (free func()) {
 	t.Helper()
 	limit := func(pages int) {
@@ -25,19 +24,19 @@ func fill(t *testing.T, s *Store) (free func()) {
 			return tx.QueryRow(fmt.Sprint("PRAGMA max_page_count=", pages)).Scan(&n)
 		}))
 	}
-	limit(1)             // SQLite takes the present size for anything less
-	for grow(s) == nil { // what is free within it
+	limit(1)             // SQLite takes the present size for anything smaller
+	for grow(s) == nil { // uses up the free space within it
 	}
 	return func() { limit(1 << 30) }
 }
 
-// grow writes a row that needs a few pages of its own.
+// grow writes a row that needs a few new pages.
 func grow(s *Store) error {
 	return s.write(func(tx *Tx) error { return tx.setMeta("big "+rand.Text(), strings.Repeat("x", 20<<10)) })
 }
 
-// A full disk: writes fail with its name, the store isn't ready, one line a
-// second says so; with room again it is ready by itself.
+// On a full disk, writes fail with that error, the store isn't ready, and one line per second is logged. Once there
+// is room again, it becomes ready by itself.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,21 +44,21 @@ func TestFullDisk(t *testing.T) {
 		s := must.Get(Open(t.TempDir(), Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 		defer func() { _ = s.Close() }()
 		if err := s.Ping(); err != nil {
-			t.Fatalf("at first: %v", err)
+			t.Fatalf("at first: got %v, want the store ready", err)
 		}
 		free := fill(t, s)
 		for range 100 {
 			if err := grow(s); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "full") || strings.Contains(err.Error(), "savepoint") {
-				t.Fatalf("a write to a full disk: %v", err)
+				t.Fatalf("a write to a full disk: got %v, want ErrUnavailable that says full", err)
 			}
 			if err := s.Ping(); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "full") {
 				t.Fatalf("ready: got %v, want %v and %q in it", err, ErrUnavailable, "full")
 			}
-			time.Sleep(100 * time.Millisecond) // fake: ten seconds in all
+			time.Sleep(100 * time.Millisecond) // fake time, ten seconds in total
 		}
 		time.Sleep(time.Hour)
 		if err := s.Ping(); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("ready after an hour without writes: %v", err)
+			t.Errorf("an hour without writes: got %v, want ErrUnavailable", err)
 		}
 		if n := strings.Count(log.String(), "accepts no writes"); n > 12 || n < 5 {
 			t.Errorf("%d lines in ten seconds, want one a second", n)
@@ -67,7 +66,7 @@ func TestFullDisk(t *testing.T) {
 		free()
 		time.Sleep(pingFailed)
 		if err := s.Ping(); err != nil {
-			t.Errorf("with room again: %v", err)
+			t.Errorf("with room again: got %v, want the store ready", err)
 		}
 		if err := grow(s); err != nil {
 			t.Error(err)
@@ -75,8 +74,8 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// A disk that doesn't answer: callers are told in time, and what they were told
-// failed doesn't happen later unless it was in the commit already.
+// If the disk doesn't respond, callers are told in time. A write that was reported as failed doesn't happen later,
+// unless it was already in the commit.
 func TestWriteDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,26 +97,26 @@ func TestWriteDoesNotWaitForEver(t *testing.T) {
 		}
 		close(stall)
 		if err := <-stalled; err != nil {
-			t.Errorf("the one that waited: %v", err)
+			t.Errorf("the write that waited: got %v, want no error", err)
 		}
 		synctest.Wait()
 		if v, err := s.meta("late"); v != "" || err != nil {
-			t.Errorf("a write that failed happened later: %q, %v", v, err)
+			t.Errorf("a failed write happened later: got %q, %v, want nothing", v, err)
 		}
 		if err := s.Ping(); err != nil {
-			t.Errorf("then: %v", err)
+			t.Errorf("afterwards: got %v, want the store ready", err)
 		}
 	})
 }
 
-// A commit waits for no reader, however many there are, with a history too.
+// A commit doesn't wait for readers, however many there are, even with a history.
 func TestWriterWaitsForNoReader(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	var told int
 	must.OK(t, s.SetHistory(func(e history.Event) { told++ }))
 	told = 0
-	for range 8 { // the whole pool
+	for range 8 { // the entire pool
 		tx := must.Get(s.reading.BeginTx(ctx, nil))(t)
 		defer func() { _ = tx.Rollback() }()
 		must.Get(tx.Exec("SELECT * FROM meta"))(t)
@@ -129,7 +128,7 @@ func TestWriterWaitsForNoReader(t *testing.T) {
 		}
 		return tx.q.SetHoursRev(ctx, rev, "plc_a")
 	}))
-	if told != 2 { // committed, and the hours
+	if told != 2 { // the commit and the hours
 		t.Errorf("the history got %d events of the commit, want 2", told)
 	}
 }

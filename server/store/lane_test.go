@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLane: a part of something large that is ready waits for every write that
-// waits too, and still gets its turn if they never stop coming.
+// TestLane: a large operation's next part lets all waiting writes go first, but gets its turn even if they never stop
+// arriving.
 func TestLane(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, t.TempDir())
@@ -43,7 +43,7 @@ func TestLane(t *testing.T) {
 		}
 	}
 	if len(order) != 24 || bulk > 1 {
-		t.Errorf("%d of the first 20 were bulk: %v", bulk, order)
+		t.Errorf("%d of the first 20 were bulk, want at most 1: %v", bulk, order)
 	}
 
 	stop := make(chan struct{})

@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// TestGather: the writer sleeps until the writes that it expects are queued, or until its time is over, and what an
-// earlier wait left behind doesn't end the next.
+// TestGather: the writer sleeps until the writes it expects are queued or its time is up, and leftovers of an earlier
+// wait don't end the next one.
 func TestGather(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestGather(t *testing.T) {
 		if d := took(); d != time.Second {
 			t.Errorf("without writes: waited %s, want 1s", d)
 		}
-		g.came(3) // nobody waits: must be forgotten
+		g.came(3) // nobody is waiting: must be forgotten
 		notify(g.over)
 		clock.WallAfter(100*time.Millisecond, func() { g.came(2) })
 		clock.WallAfter(200*time.Millisecond, func() { g.came(3) })

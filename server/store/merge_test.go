@@ -10,7 +10,7 @@ import (
 	"github.com/doorlab/doorlab/server/auth"
 )
 
-// TestSeedAddsAndRenames: another version of the world file on existing data.
+// TestSeedAddsAndRenames: a new version of the world file on existing data.
 func TestSeedAddsAndRenames(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -29,7 +29,7 @@ func TestSeedAddsAndRenames(t *testing.T) {
 	}
 	p, err := s.Place("plc_a")
 	if err != nil || p.Name != "New name" || p.Timezone == "Europe/Berlin" {
-		t.Errorf("place %+v, %v", p, err)
+		t.Errorf("got place %+v, %v, want the new name and the old timezone", p, err)
 	}
 	var doors []string
 	list, err := s.Doors("plc_a")
@@ -47,21 +47,21 @@ func TestSeedAddsAndRenames(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := s.KeyByHash(auth.HashKey(pepper, "sact_y")); err != nil {
-		t.Errorf("the new key: %v", err)
+		t.Errorf("the new key: got %v, want it found", err)
 	}
 	unchanged, err = s.Seed(testWorld(), pepper)
 	if text := strings.Join(unchanged, "; "); err != nil || !strings.Contains(text, "dor_3") || !strings.Contains(text, "plc_new") {
-		t.Errorf("what the file no longer has: %q, %v", unchanged, err)
+		t.Errorf("what the file no longer has: got %q, %v, want dor_3 and plc_new named", unchanged, err)
 	}
 }
 
-// TestPasswordsAreHashed: in new data, and in data of an older version.
+// TestPasswordsAreHashed: both in new data and in data of an older version.
 func TestPasswordsAreHashed(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	first, err := s.q.Board(ctx, "brd_a")
 	if err != nil || first.Password != "" || len(first.Hash) != 64 {
-		t.Fatalf("row %+v, %v", first, err)
+		t.Fatalf("got row %+v, %v, want a hash and no password", first, err)
 	}
 	must.OK(t, s.write(func(tx *Tx) error {
 		_, err := tx.Exec("UPDATE boards SET password = 'pw', hash = '', generation = 0")

@@ -14,8 +14,8 @@ import (
 	"github.com/doorlab/doorlab/server/boardsync"
 )
 
-// A database of each older version opens with what it has: its permits are found by reference, by
-// person and by link, and the content still has its digest.
+// Databases of every older version open with their data: permits are found by reference, person and link, and the
+// content's digest is unchanged.
 func TestOlderVersionsOpen(t *testing.T) {
 	t.Parallel()
 	for version := int64(1); version <= 12; version++ {
@@ -76,7 +76,7 @@ func TestOlderVersionsOpen(t *testing.T) {
 	}
 }
 
-// TestMigrationsOnlyGoUp: a file is executed as a whole, so a way down in it would be taken at once.
+// TestMigrationsOnlyGoUp: a migration file is executed as a whole, so a "down" section in it would run immediately.
 func TestMigrationsOnlyGoUp(t *testing.T) {
 	t.Parallel()
 	files := must.Get(fs.Glob(migrations, "migrations/*.sql"))(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// explained asks SQLite how it would answer what a query asks.
+// explained asks SQLite for its plan instead of running a query.
 type explained struct {
 	db.DBTX
 	plan string
@@ -45,14 +45,14 @@ func (e *explained) QueryRowContext(ctx context.Context, query string, args ...a
 	return e.DBTX.QueryRowContext(over, query, args...)
 }
 
-// What changed since a revision is found by two indexes: however many permits a place
-// has, the others aren't looked at.
+// Changes since a revision are found through two indexes: however many permits a place has, the unchanged ones aren't
+// read.
 func TestGrantsSinceLooksAtNoOthers(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	e := &explained{DBTX: &s.reading}
 	if _, err := db.New(e).GrantsSince(ctx, "plc_a", 1); !errors.Is(err, errExplained) {
-		t.Fatal(err)
+		t.Fatalf("got %v, want only the plan", err)
 	}
 	for _, want := range []string{"grants_live (place_id=? AND rev>?)", "grants_left (place_id=? AND left_rev>?)"} {
 		if !strings.Contains(e.plan, want) {
@@ -61,7 +61,7 @@ func TestGrantsSinceLooksAtNoOthers(t *testing.T) {
 	}
 }
 
-// Permits are found by reference, person and link by all that is known of them.
+// Permits are found by reference, person and link using every known condition.
 func TestGrantsAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -88,7 +88,7 @@ func TestGrantsAreFoundByIndex(t *testing.T) {
 		from, args := listOf("plc_a", "permit", q)
 		e := &explained{DBTX: &s.reading}
 		if _, err := e.QueryContext(ctx, "SELECT id"+from+" ORDER BY created_at DESC, id DESC", args...); !errors.Is(err, errExplained) {
-			t.Fatal(err)
+			t.Fatalf("got %v, want only the plan", err)
 		}
 		if !strings.Contains(e.plan, "grants_ref (external_ref=? AND place_id=?") && !strings.Contains(e.plan, "grants_phone (phone=? AND place_id=?)") {
 			t.Errorf("a list of %+v: the plan is\n%swant it to look at no others", q, e.plan)
@@ -96,8 +96,8 @@ func TestGrantsAreFoundByIndex(t *testing.T) {
 	}
 }
 
-// A list without a filter is read in the order of an index, and so is a page of it: nothing sorts a place's rows, and
-// those before the page aren't read. A filter finds its few rows by index before it sorts them.
+// An unfiltered list, or a page of it, is read in index order: a place's rows aren't sorted, and rows before the page
+// aren't read. A filter finds its few rows by index before sorting them.
 func TestListsWalkAnIndex(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// noAudit fails with the last write of a change.
+// noAudit fails at the last write of a change.
 type noAudit struct{ *Store }
 
 func (s noAudit) KeepRecords(fn func(record.Tx, time.Time) error) error {
@@ -26,8 +26,7 @@ var errFull = errors.New("disk full")
 
 func (noAuditTx) InsertAudit(record.Audit) error { return errFull }
 
-// What a board confirmed of its outage policy and the record of who asked for it
-// are one write.
+// What a board confirmed of its outage policy and the record of who requested it are one write.
 func TestOutagePolicyAndItsRecord(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -57,7 +56,7 @@ func TestOutagePolicyAndItsRecord(t *testing.T) {
 	}
 }
 
-// A board's record is the same when board, sequence and time are, see OFF-4.
+// A board's record is identified by board, sequence and time, see OFF-4.
 func TestBoardRecordsOnce(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -83,7 +82,7 @@ func TestBoardRecordsOnce(t *testing.T) {
 			t.Errorf("%+v, %v, want %d new", got, err, want)
 		}
 	}
-	list[0].At += 1000 // a board that lost its flash counts from 1 again
+	list[0].At += 1000 // a board that lost its flash starts at 1 again
 	if got, err := keeper.Upload(b, list[:1]); got != (record.Uploaded{Fresh: 1}) || err != nil {
 		t.Errorf("after a wipe: %+v, %v, want 1 new", got, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// What is remembered of a command is what its key is answered with: nothing before the
-// commit, nothing of another place, nothing when the key is too old.
+// A command's remembered answer is what its key returns: nothing before the commit, nothing for another place, and
+// nothing when the key is too old.
 func TestAnswered(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -33,7 +33,7 @@ func TestAnswered(t *testing.T) {
 	}
 	settle("ok")
 	knows("settled", "plc_a", "k", long, "ok")
-	settle("something else") // after a commit of unknown result: the first stands
+	settle("something else") // after a commit with an unknown result: the first one counts
 	knows("settled again", "plc_a", "k", long, "ok")
 	knows("another place", "plc_b", "k", long, "")
 	knows("another key", "plc_a", "K", long, "")
@@ -49,7 +49,7 @@ func TestAnswered(t *testing.T) {
 	knows("a command without a key", "plc_a", "", long, "")
 }
 
-// What the ledger had to look up once is remembered from then on.
+// What had to be looked up in the ledger once is remembered from then on.
 func TestAnsweredAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir, long := t.TempDir(), epoch.Add(-command.Retention)
@@ -71,15 +71,15 @@ func TestAnsweredAfterARestart(t *testing.T) {
 	}
 }
 
-// replaysOf is what the record of cmd_1 says, read from the database as it is.
+// replaysOf returns the replays in the record of cmd_1, read directly from the database.
 func replaysOf(t *testing.T, s *Store) (n int64) {
 	t.Helper()
 	must.OK(t, s.reading.QueryRow("SELECT replays FROM entry_records WHERE command_id = 'cmd_1'").Scan(&n))
 	return n
 }
 
-// Replays are counted together: a moment later, before the record is read, and when the
-// store is closed. What can't be written waits.
+// Replays are counted in batches: a moment later, before the record is read, and when the store is closed. What can't
+// be written is kept for later.
 func TestReplaysAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,12 +10,13 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// What has been kept long enough goes, in batches, on the domain clock; what is
-// younger stays, and a grant that boards still have is never deleted.
+// What has been kept long enough (in domain time) is deleted in batches. Younger data stays, and a grant that boards
+// still have is never deleted.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -66,12 +67,46 @@ func TestRetention(t *testing.T) {
 			n = must.Get(s.Leave(100))(t)
 		}
 		pass(time.Hour)
-		want("once it is out", 10, 10, 10, 2)
-		pass(393 * day)
-		want("393 days later", 0, 0, 0, 2)
+		want("once the old one is out, 400 days after its end", 10, 10, 10, 1)
+		pass(389 * day)
+		want("399 days after the other's end", 10, 10, 0, 1)
 		pass(2 * day)
-		want("400 days after it could have left", 0, 0, 0, 0)
+		want("401 days after it", 0, 0, 0, 0)
 		digestOf(t, s)
+	})
+}
+
+// TestForgottenOnceTold: a permit that left the content during a long jump is old enough at once, but stays until the
+// connected boards have heard that it left.
+func TestForgottenOnceTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clk := clock.NewVirtual(epoch, nil)
+		clk.Freeze()
+		s := must.Get(Open(t.TempDir(), Options{Clock: clk}))(t)
+		defer func() { _ = s.Close() }()
+		must.Get(s.Seed(testWorld(), pepper))(t)
+		must.OK(t, s.write(func(tx *Tx) error {
+			return tx.putGrant(&grant.Grant{ID: "pmt_1", PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: "r", Phone: "01012345678",
+				StartsAt: tx.Now, EndsAt: tx.Now.Add(time.Hour), Doors: []string{"dor_1"}, CreatedAt: tx.Now, UpdatedAt: tx.Now}, nil)
+		}))
+		hears := func(rev int64) {
+			t.Helper()
+			must.OK(t, s.SaveBoardStates([]board.State{{BoardID: "brd_a", Online: true, AppliedRevision: rev, FirstSeenAt: clk.Now()}}))
+		}
+		forget := func(want int) {
+			t.Helper()
+			if n := must.Get(s.ForgetGrants(400*24*time.Hour, 10))(t); n != want {
+				t.Errorf("%d permits forgotten, want %d", n, want)
+			}
+		}
+		hears(1)
+		must.OK(t, clk.Advance(clk.Now().Add(401*24*time.Hour)))
+		forget(0) // still in the content
+		must.Get(s.Leave(10))(t)
+		forget(0)
+		hears(1000)
+		forget(1)
 	})
 }
 

@@ -17,15 +17,15 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// opened is a command on dor_1 that the board reported.
+// opened is a command on dor_1 that the board has reported.
 func opened(n int, s *Store) command.Settlement {
 	in := intent("cmd_"+strconv.Itoa(n), "key-"+strconv.Itoa(n))
 	in.RequestedAt = s.clk.Now()
 	return command.Settlement{Intent: in, Outcome: vocab.Reported, ReportedAt: s.clk.Now(), Status: 200, Body: []byte("ok")}
 }
 
-// twoKinds is a store with six commands' openings, which are events as records, and
-// six entries on site, which have events of their own, some in the same millisecond.
+// twoKinds is a store with six commands' openings, whose records are also events, and six on-site entries, which have
+// separate events, some in the same millisecond.
 func twoKinds(t *testing.T) *Store {
 	t.Helper()
 	clk := clock.NewVirtual(epoch, nil)
@@ -56,8 +56,7 @@ func twoKinds(t *testing.T) *Store {
 	return s
 }
 
-// TestEventsOfBothKinds: events that are records and events of their own make one
-// list, whatever is asked for and wherever a page ends.
+// TestEventsOfBothKinds: record-based and separate events form one list, whatever the query and wherever a page ends.
 func TestEventsOfBothKinds(t *testing.T) {
 	t.Parallel()
 	s := twoKinds(t)
@@ -120,8 +119,8 @@ func TestEventsOfBothKinds(t *testing.T) {
 	}
 }
 
-// TestOneCommitSeesItsRecords: what follows a settlement in the same commit finds
-// the record, although the records of a commit are written together.
+// TestOneCommitSeesItsRecords: what follows a settlement in the same commit finds its record, although the records of
+// a commit are written together.
 func TestOneCommitSeesItsRecords(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -154,7 +153,7 @@ func TestOneCommitSeesItsRecords(t *testing.T) {
 		c.CountReplay("cmd_4")
 		return err
 	})
-	queue(func() error { return c.Settle(opened(5, s)) }) // settled again: nothing
+	queue(func() error { return c.Settle(opened(5, s)) }) // settled a second time: no effect
 	queue(func() error {
 		return s.KeepRecords(func(tx record.Tx, _ time.Time) error {
 			_, err := tx.RecordOfCommand("cmd_6")

@@ -18,7 +18,7 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// documented is a figure of docs/operations.md, in bytes per command.
+// documented returns a number from docs/operations.md, in bytes per command.
 func documented(t *testing.T, pattern string) float64 {
 	t.Helper()
 	page := must.Get(os.ReadFile("../../docs/operations.md"))(t)
@@ -30,8 +30,8 @@ func documented(t *testing.T, pattern string) float64 {
 	return gb * 1000
 }
 
-// TestSizes holds what docs/operations.md says of the database's growth: bytes
-// per command, what of it goes after 30 days and what after the retention.
+// TestSizes checks what docs/operations.md says about the database's growth: bytes per command, and how much is freed
+// after 30 days and after the retention.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	const n = 5000
@@ -39,7 +39,7 @@ func TestSizes(t *testing.T) {
 	s := must.Get(Open(dir, Options{Clock: clock.NewVirtual(epoch, nil)}))(t)
 	must.Get(s.Seed(testWorld(), pepper))(t)
 	size := func() int64 {
-		for !s.checkpoint("TRUNCATE") { // the copier is at it
+		for !s.checkpoint("TRUNCATE") { // the copier is running
 			runtime.Gosched()
 		}
 		info := must.Get(os.Stat(filepath.Join(dir, "doorlab.db")))(t)
@@ -72,7 +72,7 @@ func TestSizes(t *testing.T) {
 	for what, pair := range map[string][2]float64{"take": {all, documented(t, `commands take ([\d.]+) GB`)},
 		"have in the ledger": {all - kept, documented(t, `([\d.]+) GB of it is the ledger`)}} {
 		if got, says := pair[0], pair[1]; got > 1.1*says || got < 0.9*says {
-			t.Errorf("a million commands %s %.2f GB, docs/operations.md says %.1f", what, got/1000, says/1000)
+			t.Errorf("a million commands %s %.2f GB, but docs/operations.md says %.1f: want it within 10%%", what, got/1000, says/1000)
 		}
 	}
 	must.OK(t, s.Close())

@@ -61,7 +61,7 @@ func digestOf(t *testing.T, s *Store) string {
 	}
 	sum.Toggle("hours", *y.Hours)
 	if got := sum.String(); got != y.Digest {
-		t.Errorf("digest %s, content sums to %s", y.Digest, got)
+		t.Errorf("digest %s, but the content adds up to %s", y.Digest, got)
 	}
 	return y.Digest
 }
@@ -78,7 +78,7 @@ func TestSeedIsRemembered(t *testing.T) {
 	s = openTest(t, dir)
 	must.Get(s.Seed(testWorld(), pepper))(t)
 	if got := digestOf(t, s); got != digest {
-		t.Errorf("digest %s after a restart, was %s", got, digest)
+		t.Errorf("digest %s after a restart, want %s", got, digest)
 	}
 	for name, change := range map[string]func(*world.World){
 		"another kind of place": func(w *world.World) { w.Places[0].Kind = world.Live },
@@ -98,7 +98,7 @@ func TestSeedIsRemembered(t *testing.T) {
 		}
 	}
 	if got := digestOf(t, s); got != digest {
-		t.Errorf("digest %s after a refused world, was %s", got, digest)
+		t.Errorf("digest %s after a refused world, want %s", got, digest)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestWriteFailsAlone(t *testing.T) {
 				return nil
 			})
 			if want := i%2 == 1; errors.Is(err, mine) != want {
-				t.Errorf("write %d: %v", i, err)
+				t.Errorf("write %d: got %v, want it to fail: %t", i, err, want)
 			}
 		})
 	}
@@ -162,7 +162,7 @@ func TestWritePanicsOnTheCallersGoroutine(t *testing.T) {
 		_ = s.write(func(tx *Tx) error { _ = tx.setMeta("p", "1"); panic("boom") })
 	}()
 	if v, err := s.meta("p"); v != "" || err != nil {
-		t.Errorf("left behind %q, %v", v, err)
+		t.Errorf("left behind %q, %v, want nothing", v, err)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestRevisionAndContent(t *testing.T) {
 	}
 	y, err := boardsync.Reader{Source: s}.SyncContent("plc_a", 5)
 	if err != nil || len(y.Upsert) != 1 || !y.Upsert[0].Revoked || y.To != 7 || y.Hours != nil || y.Windows != nil || y.Doors != nil || y.Snapshot {
-		t.Errorf("delta %+v, %v", y, err)
+		t.Errorf("got delta %+v, %v, want one revoked grant up to revision 7", y, err)
 	}
 	if _, err := (boardsync.Reader{Source: s}).SyncContent("plc_x", 0); !errors.Is(err, fail.ErrNotFound) {
 		t.Errorf("unknown place: got %v, want %v", err, fail.ErrNotFound)
@@ -226,7 +226,7 @@ func TestRecordOnce(t *testing.T) {
 		t.Error("second record")
 	}
 	if g, err := s.Grant("pmt_1"); err != nil || g.UseCount != 1 || g.FirstUsedAt.IsZero() {
-		t.Errorf("after one use: %+v, %v", g, err)
+		t.Errorf("after one use: got %+v, %v, want a use count of 1 and the time", g, err)
 	}
 	for range 2 {
 		must.OK(t, s.write(func(tx *Tx) error { _, err := record.Settle(tx, "cmd_1", vocab.Opened, epoch, tx.Now); return err }))
@@ -236,6 +236,6 @@ func TestRecordOnce(t *testing.T) {
 	}
 	list, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
 	if err != nil || total != 2 || list[0].SettledAs != vocab.Opened || list[0].Result != vocab.NoResponse || list[0].DoorName != "Front" {
-		t.Errorf("%d records %+v, %v", total, list, err)
+		t.Errorf("%d records %+v, %v; want 2, the first noResponse settled as opened at Front", total, list, err)
 	}
 }

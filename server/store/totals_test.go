@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// Whatever was registered, revoked or forgotten in between, a list's total is the number of rows there are.
+// Whatever was registered, revoked or deleted in between, a list's total equals its number of rows.
 func TestTotals(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewVirtual(epoch, nil)

@@ -13,14 +13,14 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// fatten writes 256 KiB, the i-th of a series.
+// fatten writes the i-th of a series of 256 KiB rows.
 func fatten(s *Store, i int) error {
 	return s.write(func(tx *Tx) error {
 		return tx.setMeta(fmt.Sprint("n", i%40), strings.Repeat(fmt.Sprintf("%8d", i), 1<<15))
 	})
 }
 
-// reading holds the database at one moment until let is closed.
+// reading keeps a read transaction open until let is closed.
 func reading(s *Store, begun chan<- struct{}, let <-chan struct{}) error {
 	return s.moment(func(tx *Tx) error {
 		var n int
@@ -31,13 +31,13 @@ func reading(s *Store, begun chan<- struct{}, let <-chan struct{}) error {
 	})
 }
 
-// The log stays small under readers that overlap all the time.
+// The log stays small even if readers overlap all the time.
 func TestLogIsBoundedUnderReaders(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	stop := make(chan struct{})
 	var readers sync.WaitGroup
-	for range 4 { // at nearly every moment one of them reads
+	for range 4 { // so that nearly always one of them is reading
 		begun := make(chan struct{})
 		readers.Go(func() {
 			for first := true; ; first = false {
@@ -50,7 +50,7 @@ func TestLogIsBoundedUnderReaders(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					// meanwhile commits are made
+					// commits continue meanwhile
 					return tx.QueryRow("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 30000) SELECT COUNT(*) FROM c").Scan(&rows)
 				}); err != nil {
 					t.Error(err)
@@ -66,7 +66,7 @@ func TestLogIsBoundedUnderReaders(t *testing.T) {
 	}
 	most := int64(0)
 	for i := range 280 { // 70 MiB
-		if err := fatten(s, i); err != nil && !errors.Is(err, ErrUnavailable) { // a slow machine; the log is what counts here
+		if err := fatten(s, i); err != nil && !errors.Is(err, ErrUnavailable) { // a slow machine; only the log matters here
 			t.Error(err)
 			break
 		}
@@ -80,8 +80,8 @@ func TestLogIsBoundedUnderReaders(t *testing.T) {
 	}
 }
 
-// A read that takes long makes the log grow and new reads wait, but no commit;
-// when it ends, the log is started over and the others read.
+// A long read makes the log grow and new reads wait, but no commit. When it ends, the log is restarted and the
+// waiting reads proceed.
 func TestLongReadHoldsNoCommit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestLongReadHoldsNoCommit(t *testing.T) {
 		if got, want := strings.Join(order, ", "), "the long read's end, another read"; got != want {
 			t.Errorf("in the order %s; want %s", got, want)
 		}
-		if err := fatten(s, n+1); err != nil { // takes the space back
+		if err := fatten(s, n+1); err != nil { // reuses the space
 			t.Fatal(err)
 		}
 		if got := s.wal.size(); got > walLimit {
@@ -141,8 +141,7 @@ func (g *gate) isShut() bool {
 	return g.shut != nil
 }
 
-// Readers that are kept out for a read that doesn't end get in anyway, and
-// are not kept out again at once.
+// Readers that are held back for a read that never ends get in eventually, and aren't held back again right away.
 func TestGateOpensByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,17 +181,17 @@ func TestLogIsEmptiedWhenIdle(t *testing.T) {
 		s := must.Get(Open(t.TempDir(), Options{}))(t)
 		defer func() { _ = s.Close() }()
 		if err := grow(s); err != nil || s.wal.size() == 0 {
-			t.Fatalf("%v, log of %d bytes", err, s.wal.size())
+			t.Fatalf("got %v, log of %d bytes, want a write that leaves a log", err, s.wal.size())
 		}
 		time.Sleep(idleAfter)
 		synctest.Wait()
 		if n := s.wal.size(); n != 0 {
-			t.Errorf("the log has %d bytes after %s without writes", n, idleAfter)
+			t.Errorf("the log has %d bytes after %s without writes, want 0", n, idleAfter)
 		}
 	})
 }
 
-// A commit copies nothing into the database: the copier does, once there is enough.
+// A commit doesn't copy anything into the database; the copier does, once there is enough.
 func TestLogIsCopiedBesideCommits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,14 +13,15 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// A write without a savepoint takes its whole commit with it: nothing half-way stays, and nobody is told that it does.
+// A write without a savepoint fails together with its whole commit: nothing is left half-done, and nobody is told
+// that it succeeded.
 func TestWholeWriteFailsWithItsCommit(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	mine := errors.New("mine")
 	hold, held := make(chan struct{}), make(chan struct{})
 	go func() {
-		_ = s.write(func(*Tx) error { close(held); <-hold; return nil }) // the next two share a commit
+		_ = s.write(func(*Tx) error { close(held); <-hold; return nil }) // so that the next two share a commit
 	}()
 	<-held
 	neighbour, failing := make(chan error, 1), make(chan error, 1)
@@ -50,7 +51,7 @@ func TestWholeWriteFailsWithItsCommit(t *testing.T) {
 	}
 }
 
-// together runs writes that share one commit, in their order.
+// together runs writes in order in one commit.
 func together(t *testing.T, s *Store, writes ...func() error) []error {
 	t.Helper()
 	hold, held := make(chan struct{}), make(chan struct{})
@@ -61,7 +62,7 @@ func together(t *testing.T, s *Store, writes ...func() error) []error {
 		c := make(chan error, 1)
 		done = append(done, c)
 		go func() { c <- w() }()
-		for len(s.jobs) <= i { // queued behind the ones before
+		for len(s.jobs) <= i { // queued behind those before
 			runtime.Gosched()
 		}
 	}
@@ -73,7 +74,7 @@ func together(t *testing.T, s *Store, writes ...func() error) []error {
 	return errs
 }
 
-// A rule that refuses before anything was written, or panics, spoils nothing but its own write.
+// A write whose rule refuses before anything was written, or panics, affects no other write.
 func TestWholeWriteIsRefusedAlone(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -98,8 +99,8 @@ func TestWholeWriteIsRefusedAlone(t *testing.T) {
 	}
 }
 
-// Writes of one commit raise a place's revision one after the other; one that is undone
-// in between leaves no trace in revision or digest.
+// Writes in one commit raise a place's revision one after the other. A write that is undone in between leaves no
+// trace in revision or digest.
 func TestRevisionsOfOneCommit(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
@@ -135,7 +136,7 @@ func TestRevisionsOfOneCommit(t *testing.T) {
 	}
 }
 
-// A door that is renamed has its new name in the next record, and the old one in those before.
+// When a door is renamed, later records have its new name and earlier ones keep the old one.
 func TestRecordNamesARenamedDoor(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)

@@ -8,13 +8,13 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// A withdrawn claim leaves nothing and its key is free; a settled command stays.
+// A withdrawn claim leaves nothing behind and frees its key; a settled command stays.
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
 	c := seeded(t).Commands()
 	long := epoch.Add(-command.Retention)
 	claim(t, c, intent("cmd_1", "k"), long)
-	for range 2 { // the second is a retry after a commit of unknown result
+	for range 2 { // the second is a retry after a commit with an unknown result
 		must.OK(t, c.Withdraw("cmd_1"))
 	}
 	if p := claim(t, c, intent("cmd_2", "k"), long); p != nil {

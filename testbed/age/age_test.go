@@ -26,8 +26,8 @@ func few(t *testing.T, days int) Config {
 		Segment: 2 * aDay, DataDir: t.TempDir(), Wait: 20 * time.Second}
 }
 
-// TestDays: some days pass, with their outages and restarts and a night on which clocks
-// go forward; the same seed plays the same ones.
+// TestDays: some days pass, with outages, restarts and a night on which clocks go forward; the same seed plays the
+// same days.
 func TestDays(t *testing.T) {
 	t.Parallel()
 	var first Counts
@@ -65,8 +65,8 @@ func failed(res report.Result) string {
 	return b.String()
 }
 
-// TestRetention: what is too old has gone at the end, what isn't is there, and a run
-// that ends with more than it should keep fails.
+// TestRetention: what is too old is deleted at the end and the rest is kept; a run that ends with more than it should
+// keep fails.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	c := few(t, 5)
@@ -82,7 +82,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestNobodyComes: a run without entries shows nothing.
+// TestNobodyComes: a run without entries proves nothing.
 func TestNobodyComes(t *testing.T) {
 	t.Parallel()
 	c := few(t, 1)
@@ -93,7 +93,7 @@ func TestNobodyComes(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what was played up to then is judged.
+// TestInterrupted: what was played until then is judged.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -106,16 +106,16 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("got %v, trouble %q, notes %q, want an interruption that is noted", err, res.Trouble, res.Notes)
 	}
 	if counts.Decisions > 0 && len(res.Verdicts) == 0 {
-		t.Errorf("got no verdicts of %d decisions", counts.Decisions)
+		t.Errorf("no verdicts on %d decisions, want some", counts.Decisions)
 	}
 }
 
-// cancels ends a run once it has shown how far it is.
+// cancels ends a run once it has shown some progress.
 type cancels struct{ cancel func() }
 
 func (c cancels) Write(p []byte) (int, error) { c.cancel(); return len(p), nil }
 
-// TestCountsSince: what a segment had is what came since the one before.
+// TestCountsSince: a segment's counts are the increase since the previous segment.
 func TestCountsSince(t *testing.T) {
 	t.Parallel()
 	old := newCounts()
@@ -131,8 +131,7 @@ func TestCountsSince(t *testing.T) {
 	}
 }
 
-// TestWorlds: worlds are played side by side and added up; one that can't go on ends
-// the others.
+// TestWorlds: worlds are played concurrently and added up; one that can't continue ends the others.
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	c := few(t, 2)

@@ -51,7 +51,7 @@ type envelope struct {
 }
 
 func (a *answer) envelope() (e envelope) {
-	_ = json.Unmarshal(a.body.Bytes(), &e) // what isn't JSON has no fields
+	_ = json.Unmarshal(a.body.Bytes(), &e) // an answer that isn't JSON has no fields
 	return e
 }
 

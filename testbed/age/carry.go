@@ -71,7 +71,7 @@ func (k *carried) call(e *history.Event) {
 	}
 }
 
-// again keeps a command's story for longer.
+// again extends how long a command's story is kept.
 func (k *carried) again(key string, now time.Time) {
 	if k.commands == nil {
 		k.permits, k.commands = map[string]*claimed{}, map[string]*story{}
@@ -79,7 +79,7 @@ func (k *carried) again(key string, now time.Time) {
 	k.commands[key] = &story{at: now.UnixMilli()}
 }
 
-// events are those that still matter, in their order.
+// events returns those that still matter, in order.
 func (k *carried) events(now time.Time) (out []history.Event) {
 	for id, c := range k.permits {
 		if now.UnixMilli()-c.until > permitsKept.Milliseconds() {

@@ -7,7 +7,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// What no later segment can be held against is forgotten; what can is kept, in order.
+// Events that no later segment can be checked against are dropped; the others are kept, in order.
 func TestCarried(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -130,7 +130,7 @@ func (d *drawing) moment(at time.Time) *moment {
 	return d.at[ms]
 }
 
-// then adds a change at a place.
+// then adds a change at a place to the moment.
 func (d *drawing) then(at time.Time, p *place, f func()) {
 	m := d.moment(at.Truncate(time.Millisecond))
 	m.changes[p] = append(m.changes[p], f)

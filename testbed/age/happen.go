@@ -102,7 +102,7 @@ func (r *run) enter(e entry) {
 	}
 }
 
-// keep makes later segments be judged with what now happens under a key.
+// keep makes later segments be judged by what happens under this key.
 func (r *run) keep(key string, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

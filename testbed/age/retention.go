@@ -28,10 +28,10 @@ func (r *run) retention() {
 	gone, here := r.clk.Now().Add(-keep-overdue), r.clk.Now().Add(-keep+overdue/8)
 	old, kept := r.events(gone.Add(-window), gone), r.events(here, here.Add(window))
 	f := report.FileResult{Path: "retention" + r.of(), Name: "retention" + r.of(), Status: judge.Pass, Started: clock.WallNow(),
-		Description: fmt.Sprintf("records are kept for %s: of events older than that by two days %d are left, and of the %s that are just younger %d are there", days(keep), old, days(window), kept), Source: []byte("the end of the run\n")}
+		Description: fmt.Sprintf("records are kept for %s: %d events that are over two days older than that are left, and %d are there from the %s just within it", days(keep), old, kept, days(window)), Source: []byte("the end of the run\n")}
 	switch {
 	case old > 0:
-		f.Status, f.Reason = judge.Fail, fmt.Sprintf("still there: %s from before %s, although they are kept for %s only", amount.Many(old, "event"), stamp(gone), days(keep))
+		f.Status, f.Reason = judge.Fail, fmt.Sprintf("still there: %s from before %s, although they are kept only for %s", amount.Many(old, "event"), stamp(gone), days(keep))
 	case kept == 0:
 		f.Status, f.Reason = judge.Fail, fmt.Sprintf("no event from after %s is there, although they are kept for %s", stamp(here), days(keep))
 	}

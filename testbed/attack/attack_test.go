@@ -27,8 +27,7 @@ var (
 	strict    = flag.Bool("attack.strict", false, "the uninvolved place's p99 must stay within twice the calm value (and 100 ms), and a peer that speaks waits at most 3 s among silent ones")
 )
 
-// arena is the world under attack: place 0 is the attacker's, place 1 the
-// uninvolved one.
+// arena is the world under attack: place 0 belongs to the attacker, place 1 is uninvolved.
 type arena struct {
 	t     *testing.T
 	tb    *testbed.Testbed
@@ -39,7 +38,7 @@ type arena struct {
 func (a *arena) http() string { return strings.TrimPrefix(a.tb.Ready.HTTP, "http://") }
 func (a *arena) mqtt() string { return strings.TrimPrefix(a.tb.Ready.MQTT, "tcp://") }
 
-// attack is one row of the table. play returns how much of it there was and what went wrong.
+// attack is one row of the table. play returns the size of the attack and what went wrong.
 type attack struct {
 	name string
 	play func(a *arena) (size int, wrong []string)
@@ -57,7 +56,7 @@ var attacks = []attack{
 	{"a valid board on others", validBoard},
 }
 
-// usage is what the process holds.
+// usage is what the process holds: heap, goroutines, descriptors.
 type usage struct {
 	heap       uint64
 	goroutines int
@@ -73,16 +72,15 @@ func use() usage {
 	return usage{m.HeapAlloc, runtime.NumGoroutine(), len(files)}
 }
 
-// back reports whether the process holds what it held before: the history of the
-// probes may have grown.
+// back reports whether the process has returned to what it held before, allowing for the probes' history.
 func (u usage) back(before usage) bool {
 	return u.heap < before.heap+32<<20 && u.goroutines <= before.goroutines+30 && u.files <= before.files+20
 }
 
 func (u usage) String() string { return fmt.Sprintf("%d/%d/%d", u.heap>>20, u.goroutines, u.files) }
 
-// TestAttacks: nothing opens that nobody asked for, nothing leaks, and heap,
-// goroutines and descriptors return to where they were.
+// TestAttacks: nothing opens that nobody asked for, nothing leaks, and heap, goroutines and descriptors return to
+// their previous level.
 func TestAttacks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it holds sockets for seconds")
@@ -100,13 +98,13 @@ func TestAttacks(t *testing.T) {
 	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "attack\tsize\tprobe p50/p99 calm\tduring\tMB heap/goroutines/descriptors before\tafter\tresult")
 	for _, x := range attacks {
-		calm := a.probe.during(func() { wait(*hold) }) // beside the attack: the machine may be busy with other things
+		calm := a.probe.during(func() { wait(*hold) }) // the baseline, because the machine may be busy with other things
 		before := use()
 		var size int
 		var wrong []string
 		felt := a.probe.during(func() { size, wrong = x.play(a) })
 		after := use()
-		for i := 0; i < 300 && !after.back(before); i++ { // connections end, deadlines pass
+		for i := 0; i < 300 && !after.back(before); i++ { // connections close, deadlines pass
 			wait(100 * time.Millisecond)
 			after = use()
 		}
@@ -162,4 +160,4 @@ func percentile(list []time.Duration, p int) time.Duration {
 	return list[min(len(list)-1, len(list)*p/100)]
 }
 
-func wait(d time.Duration) { time.Sleep(d) } // real sockets: nothing tells when a silent peer is cut
+func wait(d time.Duration) { time.Sleep(d) } // real sockets: no signal says when a silent peer is cut

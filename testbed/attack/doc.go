@@ -1,4 +1,4 @@
-// Package attack plays attacks over real sockets on a whole world, and measures
-// what an uninvolved place feels of them and whether the process comes back to
-// where it was. `make attack` plays them at full size; its short form is a test.
+// Package attack plays attacks over real sockets against a whole world. It measures how an uninvolved place is
+// affected and whether the process returns to its previous state. `make attack` plays them at full size; the short
+// form is a test.
 package attack

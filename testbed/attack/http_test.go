@@ -16,7 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// held opens n connections, writes to each, holds them, and lets go.
+// held opens n connections, writes to each, holds them open for a while, and closes them.
 func (a *arena) held(n int, first string, then func(i int, c net.Conn)) int {
 	var mu sync.Mutex
 	var all []net.Conn
@@ -78,8 +78,7 @@ func noise(r *rand.Rand) []byte {
 	return b
 }
 
-// slowBodies announce a body and don't send it: when they are held long enough,
-// they are answered within their 10 s.
+// slowBodies announce a body and don't send it. If they are held long enough, they are answered within their 10 s.
 func slowBodies(a *arena) (int, []string) {
 	n := a.held(*readers, "POST /entry/open HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", nil)
 	c, err := dial(a.http())
@@ -120,7 +119,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// idleReaders ask for the reference's script, without gzip, and don't read.
+// idleReaders request the reference's script without gzip and don't read it.
 func idleReaders(a *arena) (int, []string) {
 	before, grown := heap(), uint64(0)
 	script := a.script()
@@ -136,7 +135,7 @@ func idleReaders(a *arena) (int, []string) {
 	return n, nil
 }
 
-// script finds the address of the reference's script on its page.
+// script finds the address of the reference's script in its page.
 func (a *arena) script() string {
 	page := a.get("/core/v1/docs", "")
 	_, rest, _ := strings.Cut(page, "/docs/assets/")
@@ -159,7 +158,7 @@ func (a *arena) get(path, token string) string {
 	return string(b)
 }
 
-// foreignIDs asks every route that names something for what is another place's.
+// foreignIDs requests other places' objects on every route that names one.
 func foreignIDs(a *arena) (size int, wrong []string) {
 	mine, victim := a.client(0), a.world.Places[1]
 	ids := strings.NewReplacer("{placeId}", victim.ID, "{id}", victim.Boards[0].Doors[0].ID, "{boardId}", victim.Boards[0].ID,

@@ -19,7 +19,7 @@ import (
 
 var sources atomic.Int64
 
-// dial connects from one of many addresses and leaves no port behind.
+// dial connects from one of many source addresses and leaves no port in TIME_WAIT.
 func dial(addr string) (net.Conn, error) {
 	var d net.Dialer
 	loopback.From(&d, loopback.Load.Source(int(sources.Add(1))%2000))
@@ -68,7 +68,7 @@ func connect(id, user, pass string) []byte {
 
 func publish(topic, payload string) []byte { return packet(0x30, append(text(nil, topic), payload...)) }
 
-// say writes to a fresh connection and waits a moment for its end.
+// say writes to a new connection and waits briefly for the answer and the close.
 func say(addr string, b []byte) (answer []byte) {
 	c, err := dial(addr)
 	if err != nil {
@@ -87,20 +87,20 @@ func malformedMQTT(a *arena) (int, []string) {
 		r := rand.New(rand.NewPCG(uint64(i), 1))
 		b := bytes.Clone(good)
 		switch i % 6 {
-		case 0: // noise
+		case 0: // random bytes
 			b = make([]byte, 1+r.IntN(200))
 			for j := range b {
 				b[j] = byte(r.Uint32())
 			}
-		case 1: // a length without end
+		case 1: // an endless length field
 			b = []byte{0x10, 0xff, 0xff, 0xff, 0xff, 0xff}
-		case 2: // 256 MB announced
+		case 2: // announces 256 MB
 			b = []byte{0x10, 0xff, 0xff, 0xff, 0x7f, 0, 4, 'M', 'Q', 'T', 'T', 4}
-		case 3: // cut
+		case 3: // truncated
 			b = b[:r.IntN(len(b))]
-		case 4: // one bit turned
+		case 4: // one bit flipped
 			b[r.IntN(len(b))] ^= 1 << r.IntN(8)
-		case 5: // MQTT 5, and bytes behind it
+		case 5: // MQTT 5, with trailing bytes
 			b[8] = 5
 		}
 		say(a.mqtt(), b)
@@ -144,7 +144,7 @@ func silentPeers(a *arena) (size int, wrong []string) {
 		return len(held), []string{"HTTP: " + err.Error()}
 	}
 	_ = resp.Body.Close()
-	c, err := dial(a.mqtt()) // one that speaks is answered among the silent
+	c, err := dial(a.mqtt()) // a client that speaks is answered among all the silent ones
 	if err != nil {
 		return len(held), []string{"MQTT: " + err.Error()}
 	}
@@ -161,8 +161,7 @@ func silentPeers(a *arena) (size int, wrong []string) {
 	return len(held), wrong
 }
 
-// validBoard is a board with a password that speaks about doors, commands and people
-// of others: 25 ways.
+// validBoard is a board with a valid password that talks about other boards' doors, commands and people, in 25 ways.
 func validBoard(a *arena) (int, []string) {
 	lab := client.Client{Base: a.tb.Ready.Control, Token: a.tb.Ready.ControlToken}
 	mine, other := a.world.Places[2].Boards[0], a.world.Places[1].Boards[0]

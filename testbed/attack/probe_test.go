@@ -34,17 +34,17 @@ func newProbe(a *arena) *probe {
 	return &probe{c: a.client(1), door: a.world.Places[1].Boards[0].Doors[0].ID}
 }
 
-// client speaks for a place.
+// client returns a client of a place.
 func (a *arena) client(place int) client.Client {
 	a.t.Helper()
 	c := must.Get(client.Client{Base: a.tb.Ready.HTTP}.SignIn(context.Background(), *a.tb.Ready.Places[place].APIKey))(a.t)
 	return c
 }
 
-// probers is how many probe at the same time: a percentile needs samples.
+// probers is the number of concurrent probes: a percentile needs samples.
 const probers = 4
 
-// during probes while f runs, each prober at least once.
+// during probes while f runs; each prober probes at least once.
 func (p *probe) during(f func()) (felt feeling) {
 	stop := make(chan struct{})
 	var mu sync.Mutex

@@ -14,7 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// Every subject can be measured, small; the figures don't matter here.
+// Every subject can be measured with small settings; the values don't matter here.
 func TestEverySubject(t *testing.T) {
 	t.Parallel()
 	for client, link := range map[string]string{"paho": "tcp", "light": "memory"} {
@@ -37,7 +37,7 @@ func TestRefusesWhatItCantMeasure(t *testing.T) {
 	}
 }
 
-// A ratio is of turns that were neighbours, not of medians that were minutes apart.
+// A ratio compares neighbouring turns, not medians taken minutes apart.
 func TestRatioOfNeighbours(t *testing.T) {
 	t.Parallel()
 	var tab table
@@ -56,7 +56,7 @@ func TestRatioOfNeighbours(t *testing.T) {
 	}
 }
 
-// What -into replaces is what is between the marks, and nothing without them.
+// -into replaces what is between the marks, and nothing if there are none.
 func TestInto(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join(t.TempDir(), "page.md")
@@ -77,7 +77,7 @@ func TestInto(t *testing.T) {
 	}
 }
 
-// A large fleet is measured only where it fits.
+// A large fleet is measured only where it fits into memory.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	p := must.Get(parse([]string{"-boards", "1000,10000", "-callers", "64"}, io.Discard))(t)
@@ -90,7 +90,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestMain is this program itself when a comparison starts it: with -json before everything else.
+// TestMain runs this program itself when a comparison starts it: with -json as the first argument.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-json" {
 		main()
@@ -99,8 +99,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestPages plays the commands of performance.md, as small as can be: what they set stays, but fleets, turns and files.
-// A comparison takes turns with this program itself.
+// TestPages runs the commands in performance.md with the smallest settings: their flags stay, except for fleet sizes,
+// turns and files. A comparison takes turns with this program itself.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(os.ReadFile("../../docs/performance.md"))(t)
@@ -125,7 +125,7 @@ func TestPages(t *testing.T) {
 		if p.profile != "" {
 			args = append(args, "-profile", filepath.Join(dir, "cpu.prof"))
 		}
-		if p.only == nil { // all of them: TestEverySubject
+		if p.only == nil { // all subjects: see TestEverySubject
 			args = append(args, "-only", "command")
 		}
 		args = append(args, "-boards", "30", "-callers", "3", "-links", p.links[0], "-rounds", "1", "-for", "30ms", "-rows", "20", "-records", "300", "-permits", "50")
@@ -139,7 +139,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// benchArgs are the arguments that a line of a page gives this program, by hand or through the Makefile.
+// benchArgs returns the arguments that a line of the page passes to this program, directly or through the Makefile.
 func benchArgs(line string) (args []string, ok bool) {
 	line, _, _ = strings.Cut(line, " #")
 	line = strings.TrimSpace(line)
@@ -151,7 +151,7 @@ func benchArgs(line string) (args []string, ok bool) {
 	args = strings.Fields(strings.Trim(set, `"`))
 	switch {
 	case strings.HasPrefix(line, "make bench-compare OLD="):
-		return append([]string{"-compare", os.Args[0], "-only", "command", "-boards", "1000"}, args...), true // as the Makefile does
+		return append([]string{"-compare", os.Args[0], "-only", "command", "-boards", "1000"}, args...), true // like the Makefile
 	case line == "make bench" || strings.HasPrefix(line, "make bench BENCH="):
 		return args, true
 	}

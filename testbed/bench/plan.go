@@ -65,19 +65,19 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	links := f.String("links", "memory,tcp", "how boards reach the broker")
 	f.StringVar(&p.client, "client", testbed.Paho, "the boards' MQTT client, of floor and product: paho or light")
 	callers := f.String("callers", "64,256", "callers that each wait for an answer before they ask again")
-	boards := f.String("boards", "1000,10000", fmt.Sprintf("boards that answer at once; of more than %d only durable, command and storm are measured, of more than %d not over TCP", largeFleet, mostTCP))
+	boards := f.String("boards", "1000,10000", fmt.Sprintf("number of boards, which answer at once; with more than %d only durable, command and storm are measured, with more than %d not over TCP", largeFleet, mostTCP))
 	only := f.String("only", "", "subjects to measure, default all: "+strings.Join(names(), ",")+"; on demand "+strings.Join(onDemand, ","))
 	short := f.Bool("short", false, "the short form, three minutes: -links tcp -boards 1000 -rounds 3 and no relay, http, import, spread or storm")
 	f.BoolVar(&p.json, "json", false, "print the turns as JSON, one line for each table")
-	f.StringVar(&p.compare, "compare", "", "another build of this program: the two take turns, a process for each turn")
-	f.StringVar(&p.profile, "profile", "", "write a CPU profile of all turns to this file, and one of allocations beside it (.allocs), for go tool pprof")
-	f.StringVar(&p.into, "into", "", "a page that has a place for the tables (docs/performance.md): write them there, too")
+	f.StringVar(&p.compare, "compare", "", "another build of this program: the two take turns, one process per turn")
+	f.StringVar(&p.profile, "profile", "", "write a CPU profile of all turns to this file, and one of allocations next to it (.allocs), for go tool pprof")
+	f.StringVar(&p.into, "into", "", "a page with a place for the tables (docs/performance.md); they are also written there")
 	f.IntVar(&p.rounds, "rounds", 5, "turns of each subject")
 	f.IntVar(&p.rows, "rows", 5000, "rows of an import")
 	f.IntVar(&p.records, "records", 1_000_000, "records that are stored before "+strings.Join(onDemand, " and "))
 	f.IntVar(&p.permits, "permits", 100_000, "permits that are stored before them")
 	f.DurationVar(&p.round, "for", 2*time.Second, "length of one turn")
-	f.IntVar(&p.rate, "rate", 0, "calls a second of all callers together, 0 = as many as they can: two builds that are as busy compare better, see -compare")
+	f.IntVar(&p.rate, "rate", 0, "calls per second of all callers together, 0 = as many as possible; two builds compare better when both are equally busy, see -compare")
 	if err := f.Parse(args); err != nil {
 		return p, err
 	}
@@ -106,7 +106,7 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	}
 	for _, name := range p.only {
 		if subjects[name] == nil {
-			return p, fmt.Errorf("-only: %q is not a subject; there are %s", name, strings.Join(append(names(), onDemand...), ", "))
+			return p, fmt.Errorf("-only: %q is not a subject; valid: %s", name, strings.Join(append(names(), onDemand...), ", "))
 		}
 	}
 	if p.rounds < 1 || p.rows < 1 || p.records < 0 || p.permits < 0 || p.rate < 0 || p.round <= 0 {

@@ -17,8 +17,8 @@ import (
 //go:embed pages
 var files embed.FS
 
-// asset is a file whose address has its checksum in it, so that it may be kept
-// for good. Nothing here is anybody else's: no library, no font, no picture.
+// asset is a file with its checksum in its address, so that it may be cached forever. Nothing comes from third
+// parties: no libraries, fonts or pictures.
 type asset struct {
 	path, kind string
 	body       []byte
@@ -62,7 +62,7 @@ var functions = template.FuncMap{
 	"moment": moment,
 }
 
-// code shows what stands between backticks as code.
+// code renders text between backticks as code.
 func code(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {
@@ -88,7 +88,7 @@ func parts(path string) template.HTML {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard says what a page may do and who may keep it.
+// guard sets what a page may do and who may cache it.
 func guard(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")

@@ -69,9 +69,9 @@ type dropRow struct{ Reason, Count string }
 type doorRow struct {
 	ID, Name  string
 	Channel   int
-	State     string // key
+	State     string // key of a text
 	Class     string
-	Leaf      string // key
+	Leaf      string // key of a text
 	Since     string
 	HoldUntil string
 }
@@ -129,7 +129,7 @@ func (c *Console) board(r *http.Request) (any, error) {
 	return v, nil
 }
 
-// doors are the board's, with what they are reported to be.
+// doors are the board's doors with their reported states.
 func (v *boardView) doors(c *Console, n named) {
 	at := map[string]int{}
 	for _, b := range n.Place.Boards {

@@ -64,7 +64,7 @@ func (c *Console) detach(r *http.Request) (Said, error) {
 	return Said{Key: "board.detached", Args: []any{out.MQTT, out.ClientID, out.Username, out.Password}, Keep: true}, nil
 }
 
-// reconnect removes the faults that cut this board, and it alone.
+// reconnect removes the faults that cut this board and no other.
 func (c *Console) reconnect(r *http.Request) (Said, error) {
 	list, err := c.armed(r)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Console) reconnect(r *http.Request) (Said, error) {
 		}
 	}
 	if n == 0 {
-		return Said{}, faults.Badly("reconnect", "nothing cuts this board alone; look at the armed faults")
+		return Said{}, faults.Badly("reconnect", "no fault cuts only this board; look at the armed faults")
 	}
 	return Said{Key: "board.reconnected"}, nil
 }

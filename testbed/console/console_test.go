@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestWords: every text exists in both languages, takes the same arguments, is
-// used, and every text that is used exists.
+// TestWords: every text exists in both languages with the same arguments and is used, and every text that is used
+// exists.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	verbs := regexp.MustCompile(`%(\[\d+\])?[a-z]`)
@@ -39,12 +39,12 @@ func TestWords(t *testing.T) {
 	}
 	for _, key := range regexp.MustCompile(`\.T "([^"]+)"`).FindAllStringSubmatch(pages.String(), -1) {
 		if en[key[1]] == "" {
-			t.Errorf("%s: a page uses this text, and there is none", key[1])
+			t.Errorf("%s: a page uses this text, but it doesn't exist", key[1])
 		}
 	}
 }
 
-// dynamicWords begin keys that are put together from a value of a closed list.
+// dynamicWords are prefixes of keys that are completed with a value from a closed list.
 var dynamicWords = []string{"nav.", "phase.", "outcome.", "command.", "visit.", "due.", "door.", "leaf.", "acts.", "board.", "golive.", "state.", "people.permit", "people.reservation", "people.membership"}
 
 func dynamic(key string) bool {
@@ -76,7 +76,7 @@ func sources(t *testing.T, pattern string) map[string]string {
 	return out
 }
 
-// TestPolicyHolds: no template needs what the policy refuses.
+// TestPolicyHolds: no template needs anything that the content security policy forbids.
 func TestPolicyHolds(t *testing.T) {
 	t.Parallel()
 	for name, text := range sources(t, "pages/*.html") {

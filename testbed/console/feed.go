@@ -197,7 +197,7 @@ func (f *Feed) Messages(boardID, about string, n int) (out []Message) {
 	return out
 }
 
-// Rate is what the last ten seconds of commands were like.
+// Rate summarizes the last ten seconds of commands.
 func (f *Feed) Rate() (perSecond float64, p50, p99 time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -207,7 +207,7 @@ func (f *Feed) Rate() (perSecond float64, p50, p99 time.Duration) {
 // Text is the message with its secrets masked.
 func (m Message) Text() string { return masked(m.payload, m.Size > len(m.payload)) }
 
-// Says is what kind of message it is, for people: "command", "report" ...
+// Says is the kind of message, for people: "command", "report" ...
 func (m Message) Says() string {
 	switch {
 	case m.Channel == wire.DownCmd:

@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// TestFeed: a command is followed from its claim to its answer, the rings forget
-// the oldest, and what is forgotten is found no more.
+// TestFeed: a command is followed from its claim to its answer. The rings drop the oldest commands, which can no
+// longer be found then.
 func TestFeed(t *testing.T) {
 	t.Parallel()
 	f := NewFeed(clock.Real{})
@@ -58,7 +58,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// TestMessages: the latest of a board, copied, cut where long, their secrets masked.
+// TestMessages: a board's latest messages are copies, truncated if long, with secrets masked.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	f := NewFeed(clock.Real{})
@@ -83,7 +83,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestRate: the commands of the last ten whole seconds, and what they took.
+// TestRate: the number of commands in the last ten whole seconds, and how long they took.
 func TestRate(t *testing.T) {
 	t.Parallel()
 	var r rate

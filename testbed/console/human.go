@@ -33,11 +33,11 @@ func two(a int64, ua string, b int64, ub string) string {
 	return fmt.Sprintf("%d %s %d %s", a, ua, b, ub)
 }
 
-// clockTime is the time of day; when is the whole of it.
+// clockTime is the time of day; when includes the date.
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
 func when(t time.Time) string      { return t.UTC().Format("2006-01-02 15:04:05.000") + " UTC" }
 
-// moment is a time of the API as people write it; what isn't one stays as it is.
+// moment formats an API time for people; other text stays unchanged.
 func moment(rfc3339 string) string {
 	t, err := time.Parse(time.RFC3339, rfc3339)
 	if err != nil {

@@ -26,7 +26,7 @@ const maxMarks = 20
 
 var (
 	markName  = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]{0,29}$`)
-	errMark   = errors.New("a label is up to 30 letters, digits and underscores, and begins with a letter: cut, delivery_2")
+	errMark   = errors.New("a label has up to 30 letters, digits and underscores, and begins with a letter: cut, delivery_2")
 	errMoment = errors.New("neither a time like 2026-12-01 09:00 nor a label with or without a distance, like cut or cut+36h; name this moment first")
 )
 

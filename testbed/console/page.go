@@ -31,18 +31,18 @@ type Page struct {
 	Do map[string]func(r *http.Request) (said Said, err error)
 }
 
-// Said is what came of a form: a text with its arguments, and where to go on ("" = the same page).
+// Said is the result of a form: a text with its arguments, and where to go next ("" = the same page).
 type Said struct {
 	Key  string
 	Args []any
 	Next string
-	Keep bool // it stays until it is put away: it is shown this once
+	Keep bool // it stays until dismissed, because it is shown only once
 }
 
-// coded is an argument of Said that is a code of the API: in Korean it is said as a word.
+// coded is an argument of Said that is an API code; in Korean it is shown as a word.
 type coded string
 
-// in is what is said, in a language.
+// in is the text in a language.
 func (s Said) in(language string) string {
 	args := slices.Clone(s.Args)
 	for i, a := range args {
@@ -82,7 +82,7 @@ func (l *Look) Form(do string) template.HTML {
 	return template.HTML(`<input type="hidden" name="form" value="` + l.form + `"><input type="hidden" name="do" value="` + template.HTMLEscapeString(do) + `">`)
 }
 
-// Here reports whether a page of the menu is the one that is shown, or above it.
+// Here reports whether the menu's page is the current one or above it.
 func (l *Look) Here(p Page) bool {
 	return p.Name == l.Page.Name || strings.HasPrefix(l.Page.Name, p.Name+".")
 }
@@ -123,7 +123,7 @@ func (c *Console) show(p Page) http.HandlerFunc {
 	}
 }
 
-// trouble says on a page of its own why the page can't be shown.
+// trouble shows a page that says why the requested one can't be shown.
 func (c *Console) trouble(w http.ResponseWriter, r *http.Request, p Page, err error) {
 	c.render(w, c.look(r, Page{Name: "trouble", Title: p.Title}, err.Error()), statusOf(err))
 }
@@ -142,7 +142,7 @@ func (c *Console) render(w http.ResponseWriter, l *Look, status int) {
 	_, _ = w.Write(b.Bytes())
 }
 
-// part is one template's text.
+// part renders one template.
 func (c *Console) part(l *Look, name string) string {
 	var b strings.Builder
 	if err := c.pages.ExecuteTemplate(&b, name, l); err != nil {
@@ -192,7 +192,7 @@ func (c *Console) do(p Page) http.HandlerFunc {
 
 var errUnknownForm = errors.New("no such form")
 
-// flash is what the next page says on top.
+// flash is the message that the next page shows at the top.
 type flash struct {
 	Text string `json:"text"`
 	Bad  bool   `json:"bad,omitempty"`
@@ -224,7 +224,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request, status int, f f
 	http.Redirect(w, r, inside(next), http.StatusSeeOther)
 }
 
-// takeFlash is what the last form had to say, once.
+// takeFlash returns the last form's message, once.
 func (c *Console) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
 	name := c.session.name(r) + "_said"
 	k, err := r.Cookie(name)

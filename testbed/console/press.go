@@ -33,7 +33,7 @@ func (c *Console) press(ctx context.Context, placeID, doorID, command string, mi
 			public.Token, err = token.Refused(ctx, public.Token)
 			continue
 		}
-		if err := a.Data(nil); err != nil { // what a failure says is for the person
+		if err := a.Data(nil); err != nil { // the failure's message is meant for the person
 			return "", err
 		}
 		return "reported", nil

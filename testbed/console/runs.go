@@ -72,7 +72,7 @@ func (c *Console) runs(n int) (out []runRow) {
 		return nil
 	}
 	var found []string
-	for _, name := range []string{"verdicts.json", "result.json"} { // check's, load's
+	for _, name := range []string{"verdicts.json", "result.json"} { // of check, of load
 		some, _ := filepath.Glob(filepath.Join(c.cfg.Runs, "*", name))
 		found = append(found, some...)
 	}
@@ -91,7 +91,7 @@ func (c *Console) runs(n int) (out []runRow) {
 		if len(out) == n {
 			break
 		}
-		if row, ok := c.ran.read(f.path, f.at); ok { // else it is being written
+		if row, ok := c.ran.read(f.path, f.at); ok { // otherwise it is still being written
 			out = append(out, row)
 		}
 	}
@@ -134,8 +134,7 @@ func (k *runCache) read(path string, at time.Time) (row runRow, ok bool) {
 	return row, true
 }
 
-// reportPolicy lets a report use what is in its file and reach nothing: not the
-// console either.
+// reportPolicy lets a report use only what is in its own file; it can't reach the console either.
 const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; sandbox allow-scripts"
 
 // report serves a run's report.

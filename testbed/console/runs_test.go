@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestRuns: the page lists what check and load left, the newest first, with the
-// verdict and a link to the report; a file that is being written is left out.
+// TestRuns: the page lists the results of check and load, newest first, with verdict and link to the report. A file
+// that is still being written is left out.
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	c, _ := newTestConsole(t)

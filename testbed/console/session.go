@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// session is how a browser shows that it was signed in with the control token.
-// The cookie and the forms carry values derived from the token, never the token,
-// and they stay good over a restart with the same token.
+// session is how a browser shows that it was signed in with the control token. The cookie and the forms carry values
+// derived from the token, never the token itself. They stay valid across a restart with the same token.
 type session struct {
 	token        string
 	cookie, form string
@@ -29,7 +28,7 @@ func newSession(token string) session {
 	return session{token: token, cookie: derive("cookie"), form: derive("form"), origin: http.NewCrossOriginProtection()}
 }
 
-// name is the cookie's: browsers share cookies among the ports of a machine.
+// name is the cookie's name. It includes the port, because browsers share cookies among a machine's ports.
 func (s session) name(r *http.Request) string {
 	_, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -92,7 +91,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }
 
-// inside is an address of this console: anything else is the start page.
+// inside returns an address of this console; any other becomes the start page.
 func inside(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || !strings.HasPrefix(u.Path, "/") ||

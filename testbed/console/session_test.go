@@ -20,7 +20,7 @@ import (
 
 const token = "the-control-token"
 
-// newTestConsole is a console over a clock and nothing else.
+// newTestConsole is a console with a clock and nothing else.
 func newTestConsole(t *testing.T) (*Console, *clock.Virtual) {
 	t.Helper()
 	clk := clock.NewVirtual(time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC), nil)
@@ -59,8 +59,8 @@ func (c *Console) ask(a ask) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestSignIn: without the cookie there is nothing but the page to sign in; the
-// token opens, and stands in no address, page or cookie.
+// TestSignIn: without the cookie only the sign-in page is served. The token signs in, and never appears in an
+// address, page or cookie.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	c, _ := newTestConsole(t)
@@ -96,7 +96,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestNext: after signing in nobody is sent elsewhere.
+// TestNext: after signing in, nobody is redirected to another site.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for next, want := range map[string]string{"": "/", "/boards?q=x": "/boards?q=x", "//evil.example": "/", "https://evil.example/": "/", `/\evil.example`: "/",
@@ -107,8 +107,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestForms: a form changes something only with the cookie, the form's own token
-// and no foreign origin.
+// TestForms: a form changes something only with the cookie, the form's own token and no foreign origin.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	c, clk := newTestConsole(t)
@@ -147,7 +146,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestLabStays: the control API answers as without the console, in its own envelope.
+// TestLabStays: with the console, the control API still answers in its own envelope.
 func TestLabStays(t *testing.T) {
 	t.Parallel()
 	c, _ := newTestConsole(t)
@@ -165,7 +164,7 @@ func TestStream(t *testing.T) {
 	c, clk := newTestConsole(t)
 	s := httptest.NewServer(c)
 	defer s.Close()
-	defer c.Stop() // else Close waits for the stream
+	defer c.Stop() // otherwise Close would wait for the stream
 	r := must.Get(http.NewRequest("GET", s.URL+"/", nil))(t)
 	r.Header.Set("Accept", "text/event-stream")
 	r.AddCookie(&http.Cookie{Name: c.session.name(r), Value: c.session.cookie})

@@ -50,7 +50,7 @@ var shellWords = map[string]pair{
 	"nav.runs":       {"Runs", "실행"},
 	"nav.calls":      {"API", "API"},
 	"calls.title":    {"Control API", "제어 API"},
-	"calls.lead":     {"What this console does, programs can do, too. Each call is under `/lab/v1` on this listener and takes `Authorization: Bearer` with the control token; `/lab/v1/openapi.json` has the same as OpenAPI.", "이 콘솔이 하는 일은 프로그램도 할 수 있습니다. 호출 경로는 이 주소의 `/lab/v1` 아래에 있고, `Authorization: Bearer`에 제어 토큰을 넣습니다. 같은 내용이 `/lab/v1/openapi.json`에 OpenAPI로 있습니다."},
+	"calls.lead":     {"Programs can do everything that this console does. Each call is under `/lab/v1` on this listener and takes `Authorization: Bearer` with the control token; `/lab/v1/openapi.json` has the same as OpenAPI.", "이 콘솔이 하는 일은 프로그램도 할 수 있습니다. 호출 경로는 이 주소의 `/lab/v1` 아래에 있고, `Authorization: Bearer`에 제어 토큰을 넣습니다. 같은 내용이 `/lab/v1/openapi.json`에 OpenAPI로 있습니다."},
 	"calls.takes":    {"Takes", "입력"},
 	"calls.answers":  {"Answers", "응답"},
 	"calls.objects":  {"Objects", "객체"},

@@ -73,7 +73,7 @@ var boardWords = map[string]pair{
 	"journal.action": {"Relay", "릴레이"},
 	"journal.cause":  {"Cause", "원인"},
 	"journal.of":     {"Command or grant", "명령 또는 권한"},
-	"journal.none":   {"This shows what each relay really did, whatever anybody was told. Open a door to see a line.", "릴레이가 실제로 한 일이 여기에 나타납니다. 문을 열어 보세요."},
+	"journal.none":   {"This shows what each relay really did, whatever the answers said. Open a door to see a line.", "릴레이가 실제로 한 일이 여기에 나타납니다. 문을 열어 보세요."},
 
 	"beliefs.revision": {"revision %d", "리비전 %d"},
 	"beliefs.grace":    {"grace %s", "유예 %s"},

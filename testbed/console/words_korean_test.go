@@ -15,7 +15,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// TestStatesInWords: whatever state a grant has and whatever kind it is of, people read a word and not a key.
+// TestStatesInWords: for every state and kind of grant, people see a word and not a key.
 func TestStatesInWords(t *testing.T) {
 	t.Parallel()
 	for language := range languages {
@@ -30,7 +30,7 @@ func TestStatesInWords(t *testing.T) {
 	}
 }
 
-// TestKoreanExplanations: every fault and every parameter is explained in Korean; nothing else is.
+// TestKoreanExplanations: every fault and every parameter is explained in Korean, and nothing else is.
 func TestKoreanExplanations(t *testing.T) {
 	t.Parallel()
 	params := map[string]bool{}
@@ -45,11 +45,11 @@ func TestKoreanExplanations(t *testing.T) {
 		}
 	}
 	if len(faultsKorean) != len(faults.All) || len(paramsKorean) != len(params) {
-		t.Errorf("%d faults, %d parameters: some don't exist any more", len(faultsKorean), len(paramsKorean))
+		t.Errorf("%d faults and %d parameters exist, but the Korean texts have more", len(faultsKorean), len(paramsKorean))
 	}
 }
 
-// TestKoreanCodes: whatever a journal, a record or a decision says in a code has a Korean word.
+// TestKoreanCodes: every code in a journal, record or decision has a Korean word.
 func TestKoreanCodes(t *testing.T) {
 	t.Parallel()
 	korean, english := &Look{Lang: lang.Korean}, &Look{Lang: lang.English}
@@ -78,7 +78,7 @@ func TestKoreanCodes(t *testing.T) {
 	}
 }
 
-// TestSaidInKorean: what comes of a form is said without codes, with a reason and without.
+// TestSaidInKorean: a form's result is shown without codes, with and without a reason.
 func TestSaidInKorean(t *testing.T) {
 	t.Parallel()
 	c := &Console{names: names{}}

@@ -12,14 +12,14 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// budget is how often each kind of mishap may happen on one path.
+// budget limits how often each kind of mishap may happen on a path.
 type budget map[string]int
 
-// actions are all that can happen next, by name, in a fixed order.
+// actions lists everything that can happen next, by name, in a fixed order.
 func (w *state) actions(b budget) (names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	mishaps := 0 // time passes by itself
+	mishaps := 0 // passing time isn't a mishap
 	for kind, n := range w.used {
 		if kind != "time" {
 			mishaps += n
@@ -65,7 +65,7 @@ func (w *state) actions(b budget) (names []string) {
 	return names
 }
 
-// act does one of them and lets everything come to rest.
+// act performs one action and lets everything settle.
 func (w *state) act(name string) {
 	var i int
 	verb, arg, _ := strings.Cut(name, " ")
@@ -143,7 +143,7 @@ func (w *state) meddle(lose, down bool, i int) {
 	}
 }
 
-// rest waits until nothing moves by itself; a crash point that was passed is a crash.
+// rest waits until nothing moves on its own; passing an armed crash point means a crash.
 func (w *state) rest() {
 	w.fence()
 	synctest.Wait()
@@ -164,7 +164,7 @@ func (w *state) rest() {
 	w.check()
 }
 
-// hash is everything that the future depends on.
+// hash covers everything that the future depends on.
 func (w *state) hash() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

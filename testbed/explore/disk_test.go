@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// write waits for the action that carries it out.
+// write blocks until an action carries it out.
 func (w *state) write(life int, name string, do func()) error {
 	w.mu.Lock()
 	if life != w.lives || w.auto {
@@ -36,7 +36,7 @@ func (w *state) row(id string) *row {
 	return w.rows[i]
 }
 
-// ledger is the disk of one life.
+// ledger is the disk as one run of the server sees it.
 type ledger struct {
 	w    *state
 	life int
@@ -71,7 +71,7 @@ func (l ledger) Withdraw(id string) error {
 }
 
 func (l ledger) Settle(list ...command.Settlement) error {
-	for _, s := range list { // each a write of its own: more orders than the store has
+	for _, s := range list { // each is a separate write, which gives more orders than the store has
 		if err := l.settle(s); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (l ledger) Unsettled() (list []command.Intent, err error) {
 	return list, nil
 }
 
-// sender is the line down.
+// sender is the line to the board.
 type sender ledger
 
 func (s sender) Send(_ context.Context, _ string, c wire.Command) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/doorlab/doorlab/server/command"
 )
 
-// check holds the state against CMD-1 to CMD-6.
+// check checks the state against CMD-1 to CMD-6.
 func (w *state) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,8 +69,7 @@ func (w *state) check() {
 	}
 }
 
-// end lets the path come to its end: everything is written and delivered, time
-// passes, and a last caller asks under the key.
+// end finishes a path: everything is written and delivered, time passes, and a last caller repeats the key.
 func (w *state) end() {
 	settle := func() {
 		for n := 0; n < 40 && w.bad == ""; n++ {
@@ -133,16 +132,16 @@ func (w *state) close() {
 	w.svc.Stop()
 }
 
-// explored is what a search saw.
+// explored is what a search has covered.
 type explored struct {
 	states, transitions int
 	bad                 string
 	path                []string
 }
 
-// search is every order of actions within a budget. A state that was seen is not left
-// again. A world is followed as long as it comes to new states; what else could have
-// happened on the way waits in the queue, as a path from the start.
+// search tries every order of actions within a budget. It doesn't continue from a state that it has already seen. A
+// world is followed as long as it reaches new states; the alternatives along the way are queued as paths from the
+// start.
 type search struct {
 	explored
 	bug   string
@@ -165,7 +164,7 @@ func explore(t *testing.T, name string, b budget) explored {
 	return s.explored
 }
 
-// follow takes one world along a path and on from there.
+// follow follows one world along a path and continues from there.
 func (s *search) follow(path []string) {
 	w := newState(s.bug)
 	w.call("first")
@@ -198,17 +197,16 @@ func (s *search) follow(path []string) {
 	w.close()
 }
 
-// still: nothing waits that end would begin with. From any other state end is the end of
-// a state that is visited, too: what it does first is one of the actions, which cost nothing.
+// still: nothing is pending that end would begin with. From any other state, end only repeats the end of a state that
+// is visited anyway, because the first thing it does is one of the free actions.
 func (w *state) still() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.armed != "" || w.online && len(w.ops)+len(w.down)+len(w.up) == 0
 }
 
-// mishaps are the searches: together every order of deliveries, losses,
-// duplicates, time-outs and deaths around one command, its repeat, another
-// request under its key, and a revocation.
+// mishaps are the searches. Together they cover every order of deliveries, losses, duplicates, timeouts and deaths
+// around one command, its repeat, another request under its key, and a revocation.
 var mishaps = map[string]budget{
 	"deaths":     {"repeat": 1, "crash": 1, "reboot": 1, "time": 2},
 	"line":       {"repeat": 1, "lose": 1, "duplicate": 1, "cut": 1, "time": 4},
@@ -216,7 +214,7 @@ var mishaps = map[string]budget{
 	"revocation": {"revoke": 1, "present": 1, "reboot": 1, "cut": 1, "duplicate": 1, "lose": 1},
 }
 
-// together are all mishaps at once, but no more of them on one path than any says.
+// together allows all mishaps at once, but no more than so many of them on one path.
 func together(any int) budget {
 	return budget{"repeat": 1, "other": 1, "crash": 1, "reboot": 1, "lose": 1, "duplicate": 1, "cut": 1, "fail": 1, "revoke": 1, "present": 1, "time": 5, "any": any}
 }
@@ -249,7 +247,7 @@ func TestEveryInterleaving(t *testing.T) {
 	}
 }
 
-// Each planted bug of a command is found by a search.
+// Each planted command bug is found by a search.
 func TestInterleavingsFindBugs(t *testing.T) {
 	t.Parallel()
 	for name, search := range map[string]string{

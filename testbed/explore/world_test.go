@@ -19,9 +19,8 @@ import (
 	serverbugs "github.com/doorlab/doorlab/server/planted"
 )
 
-// The world that is explored: the real command.Service and the real
-// firmware.Step around a disk, a line and flash in memory, on fake time. Nothing
-// moves by itself: every write, delivery, loss, time-out and death is an action.
+// The world being explored: the real command.Service and firmware.Step around a disk, a line and flash in memory, in
+// fake time. Nothing moves on its own: every write, delivery, loss, timeout and death is an action.
 
 const (
 	place, door, brd, key = "plc_a", "dor_1", "brd_a", "k"
@@ -39,7 +38,7 @@ type row struct {
 	acceptd time.Duration
 }
 
-// op is a write that waits to be carried out.
+// op is a pending write.
 type op struct {
 	name string
 	do   func()
@@ -63,19 +62,19 @@ type pulse struct {
 type state struct {
 	mu     sync.Mutex
 	bug    string
-	bad    string // the first breach
+	bad    string // the first breach found
 	start  time.Duration
 	rows   []*row
 	ops    []*op
-	auto   bool // writes happen at once: a start of the server, the end of a path
+	auto   bool // writes happen immediately: while a server starts, at the end of a path
 	sent   map[string]int
 	names  map[string]string // command id -> c1, c2 ..
 	svc    *command.Service
-	points map[string]string // where each command of this life is, and since when
+	points map[string]string // where each command of this run is, and since when
 	armed  command.Point
 	died   bool
 	lives  int
-	taken  map[string]bool // first report of a command, in this life
+	taken  map[string]bool // first report of a command in this run
 
 	st, flash firmware.State
 	step      boardbugs.Step
@@ -85,8 +84,8 @@ type state struct {
 	up        []wire.Report
 	acks      []wire.Ack
 	journal   []pulse
-	revoked   bool // committed: boards are to know
-	applied   bool // the server has the board's acknowledgement of it
+	revoked   bool // committed: boards must be told
+	applied   bool // the server has the board's acknowledgement
 	calls     []*caller
 	used      map[string]int
 	ticks     int
@@ -119,11 +118,11 @@ func (w *state) fail(format string, args ...any) {
 	}
 }
 
-// session makes session time of the server's monotonic clock, which may be
-// negative on fake time: a board takes that for not known.
+// session converts the server's monotonic clock, which may be negative in fake time, to session time. A board would
+// treat a negative value as unknown.
 func (w *state) session(ms int64) int64 { return ms - w.start.Milliseconds() + 1000 }
 
-// name numbers commands in the order in which they appear; on site there is none.
+// name numbers commands in the order in which they appear; on-site entries have none.
 func (w *state) name(id string) string {
 	if id == "" {
 		return "onsite"
@@ -134,7 +133,7 @@ func (w *state) name(id string) string {
 	return w.names[id]
 }
 
-// begin starts a life of the server.
+// begin starts a run of the server.
 func (w *state) begin() {
 	life := w.lives
 	w.points, w.taken, w.auto = map[string]string{}, map[string]bool{}, true
@@ -156,13 +155,13 @@ func (w *state) begin() {
 	w.mu.Unlock()
 }
 
-// crash ends the server's life; what was being written is lost or on the disk.
+// crash ends the server's run; the write in progress is either lost or on disk.
 func (w *state) crash(applied bool) {
 	w.svc.Kill()
 	w.fence()
 	synctest.Wait()
 	w.mu.Lock()
-	w.lives++ // from now on the old life writes and sends nothing
+	w.lives++ // from now on the previous run writes and sends nothing
 	ops := w.ops
 	w.ops, w.died, w.armed = nil, false, ""
 	w.mu.Unlock()
@@ -177,10 +176,10 @@ func (w *state) crash(applied bool) {
 	w.begin()
 }
 
-// run steps the firmware and carries its effects out.
+// run steps the firmware and performs its effects.
 func (w *state) run(ev firmware.Event) { w.runUntil(ev, false) }
 
-// runUntil dies, if asked to, after the relay moved and before the flash has it.
+// runUntil makes the board die, if die is set, after the relay moved and before flash has recorded it.
 func (w *state) runUntil(ev firmware.Event, die bool) {
 	ev.Wall, ev.Mono, ev.SessionMs = w.wall(), w.mono(), w.mono()
 	var out []firmware.Effect
@@ -210,7 +209,7 @@ func (w *state) runUntil(ev firmware.Event, die bool) {
 	}
 }
 
-// clone keeps a State from the steps that follow: it is linear.
+// clone copies a State, because Step modifies the one it is given.
 func clone(s firmware.State) firmware.State {
 	s.Done, s.Records, s.Doors = slices.Clone(s.Done), slices.Clone(s.Records), slices.Clone(s.Doors)
 	return s
@@ -238,14 +237,14 @@ func (w *state) connect() {
 	w.push()
 }
 
-// push sends what the board's content lacks.
+// push sends the changes that the board lacks.
 func (w *state) push() {
 	if w.revoked && w.online && w.st.Content.Revision < 2 {
 		w.down = append(w.down, wire.Sync{From: 1, To: 2, Upsert: []access.Grant{w.grant(true)}})
 	}
 }
 
-// deliver hands a message to the board; die: which dies over it.
+// deliver delivers a message to the board, which dies while handling it if die is set.
 func (w *state) deliver(m any, die bool) {
 	switch m := m.(type) {
 	case wire.Command:
@@ -255,7 +254,7 @@ func (w *state) deliver(m any, die bool) {
 	}
 }
 
-// report hands a report to the server; its acknowledgement comes back at once.
+// report delivers a report to the server; the acknowledgement returns immediately.
 func (w *state) report(r wire.Report) {
 	svc := w.svc
 	if svc.Report(brd, r, func(ok bool) {
@@ -290,8 +289,8 @@ func render(r command.Result) (int, []byte) {
 	return status, fmt.Appendf(nil, "%s %s %s", r.CommandID, r.Outcome, r.DeviceCode)
 }
 
-// fence orders what the test has just read and written before whatever the server's
-// goroutines do next: a timer that wakes one of them orders nothing.
+// fence orders what the test has just read and written before what the server's goroutines do next, because a timer
+// that wakes a goroutine doesn't (for the race detector).
 func (w *state) fence() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

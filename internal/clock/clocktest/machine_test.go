@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// TestMachine: a step shows in what the time says, and not in what passes.
+// TestMachine: a step of the machine's clock changes the time it shows, but not how fast time passes.
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	if size := unsafe.Sizeof(time.Time{}); size != 24 {

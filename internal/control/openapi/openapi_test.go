@@ -36,8 +36,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestMisfitIsNoticed: an answer with another status, a field too many, one too few or
-// of another type doesn't fit.
+// TestMisfitIsNoticed: an answer with a different status, an extra or missing field, or a field of another type
+// doesn't match.
 func TestMisfitIsNoticed(t *testing.T) {
 	t.Parallel()
 	raw := must.Get(JSON(Server))(t)

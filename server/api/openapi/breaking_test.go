@@ -23,8 +23,8 @@ func readLanded(t *testing.T, b []byte) *openapi3.T {
 	return doc
 }
 
-// TestBreaking: nobody who wrote a client against the landed documents is left
-// behind. After a version landed: go test ./server/api/openapi -run TestBreaking -land
+// TestBreaking: the documents still work for clients written against the landed ones. After landing a version: go
+// test ./server/api/openapi -run TestBreaking -land
 func TestBreaking(t *testing.T) {
 	t.Parallel()
 	docs := must.Get(Load())(t)
@@ -42,8 +42,8 @@ func TestBreaking(t *testing.T) {
 	}
 }
 
-// TestBreakingSees plants a break of each kind; the check must see it, and
-// must keep quiet about what a client can live with.
+// TestBreakingSees plants a break of each kind. The check must find it, and must not complain about changes that a
+// client can live with.
 func TestBreakingSees(t *testing.T) {
 	t.Parallel()
 	b := must.Get(os.ReadFile(landed("device")))(t)
@@ -57,7 +57,7 @@ func TestBreakingSees(t *testing.T) {
 	one, old := uint64(1), readLanded(t, b)
 	for name, plant := range map[string]struct {
 		change func(*openapi3.T)
-		want   string // "" = lives on
+		want   string // "" = not breaking
 	}{
 		"nothing":             {func(*openapi3.T) {}, ""},
 		"path removed":        {func(d *openapi3.T) { d.Paths.Delete(commands) }, commands + " is gone"},

@@ -7,10 +7,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// breaks lists what a client of the old document cannot live with in the new.
+// breaks lists what a client of the old document can't live with in the new one.
 type breaks struct {
 	list []string
-	on   []*openapi3.Schema // being compared: schemas may hold themselves
+	on   []*openapi3.Schema // schemas being compared, because they may contain themselves
 }
 
 func (b *breaks) add(format string, args ...any) {
@@ -95,7 +95,7 @@ func (b *breaks) content(at string, old, now openapi3.Content, request bool) {
 	}
 }
 
-// schema compares what was taken (request) or given (response).
+// schema compares what is accepted (request) or returned (response).
 func (b *breaks) schema(at string, oldRef, nowRef *openapi3.SchemaRef, request bool) {
 	if oldRef == nil || nowRef == nil {
 		return
@@ -143,7 +143,7 @@ func (b *breaks) enum(at string, old, now []any, request bool) {
 	}
 }
 
-// bounds: a request may only be taken more widely.
+// bounds: a request's bounds may only become wider.
 func (b *breaks) bounds(at string, old, now *openapi3.Schema, request bool) {
 	if !request {
 		return

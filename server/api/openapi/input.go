@@ -2,7 +2,10 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -108,7 +111,12 @@ func (p *Param) value(given []string) any {
 		}
 		return l
 	case p.shape.kind == "integer":
-		if n, err := strconv.ParseInt(given[0], 10, 32); err == nil && given[0][0] != '+' {
+		n, err := strconv.ParseInt(given[0], 10, 64)
+		switch {
+		case given[0] == "" || given[0][0] == '+':
+		case errors.Is(err, strconv.ErrRange), n > exact, n < -exact:
+			return json.Number(given[0])
+		case err == nil:
 			return float64(n)
 		}
 	case p.shape.time: // a + that was not escaped has become a space
@@ -116,6 +124,9 @@ func (p *Param) value(given []string) any {
 	}
 	return given[0]
 }
+
+// exact is how far float64 has every whole number.
+const exact = 1 << 53
 
 // Decode reads a body, checks it and decodes it into v, a pointer to the request's generated type. Properties that the
 // document doesn't have are dropped first, because encoding/json would accept "Items" for "items". If the check fails,
@@ -155,18 +166,58 @@ func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
 	case !utf8.Valid(raw): // else different names would become equal
 		return nil, fail.New(fail.InvalidBody, "the body is not UTF-8")
 	}
-	var v any
-	switch err := json.Unmarshal(raw, &v); {
-	case err != nil:
+	if !json.Valid(raw) {
 		return nil, fail.New(fail.InvalidBody, "the body is not valid JSON")
-	case halfPair(raw):
+	}
+	if halfPair(raw) {
 		return nil, fail.New(fail.InvalidBody, `the body has half of a surrogate pair (\ud800 to \udfff), which is not a character`)
 	}
-	m, ok := v.(map[string]any)
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, fail.New(fail.InvalidBody, "the body is not valid JSON: "+err.Error())
+	}
+	m, ok := numbers(v).(map[string]any)
 	if !ok {
 		return nil, fail.New(fail.InvalidBody, "the body must be a JSON object")
 	}
 	return m, nil
+}
+
+// numbers turns a value's numbers into float64, except those that float64 can't tell: too large, or rounded to a whole
+// number. These stay as they are, for a check to refuse if their field matters.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, x := range v {
+			v[name] = numbers(x)
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = numbers(x)
+		}
+	case json.Number:
+		if f, err := v.Float64(); err == nil && (f != math.Trunc(f) || whole(v.String())) {
+			return f
+		}
+	}
+	return v
+}
+
+// whole reports whether the text of a JSON number means a whole one, such as 1.50e1.
+func whole(number string) bool {
+	digits, power, _ := strings.Cut(strings.ToLower(number), "e")
+	units, fraction, _ := strings.Cut(digits, ".")
+	significant := strings.TrimRight(units+fraction, "0")
+	if strings.Trim(significant, "-0") == "" {
+		return true
+	}
+	if strings.HasPrefix(power, "-") && len(power) > 9 {
+		return false
+	}
+	n, err := strconv.Atoi(cmp.Or(power, "0"))
+	return err != nil || n-len(fraction)+len(units+fraction)-len(significant) >= 0 // err: a power beyond all digits
 }
 
 func decodeForm(raw []byte) (map[string]any, error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// TestHalfPairs: an escaped surrogate without its other half is not a character.
-// Taken for one, all of them would be the same reference.
+// TestHalfPairs: an escaped surrogate without its other half isn't a character. If it were accepted, all such
+// references would be equal.
 func TestHalfPairs(t *testing.T) {
 	t.Parallel()
 	for in, ok := range map[string]bool{

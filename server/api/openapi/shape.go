@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -183,6 +184,12 @@ func (s *shape) check(v any) *flaw {
 		}
 		return s.checkString(t)
 	case "integer", "number":
+		if t, ok := v.(json.Number); ok && (s.kind == "number" || whole(t.String())) {
+			if math.IsInf(s.max, 1) {
+				return s.flaw(v, "is too large")
+			}
+			return s.flaw(v, s.span())
+		}
 		n, ok := v.(float64)
 		if !ok || s.kind == "integer" && n != math.Trunc(n) {
 			return s.flaw(v, "must be "+map[string]string{"integer": "an integer", "number": "a number"}[s.kind])

@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// Every schema of the requests of one path refuses what it says.
+// Each request schema of one path refuses what it should.
 func TestShape(t *testing.T) {
 	t.Parallel()
 	docs := must.Get(Load())(t)
@@ -63,8 +63,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// What the document doesn't name never reaches a type: encoding/json alone
-// would take "Phone" for "phone".
+// Fields that the document doesn't name never reach a type: encoding/json alone would accept "Phone" for "phone".
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	b := &Body{shape: &shape{kind: "object", names: []string{"phone", "deep"}, props: map[string]*shape{

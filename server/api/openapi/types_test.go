@@ -17,8 +17,8 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestTypes: the generated types are those of the documents, schema by schema
-// and property by property. After a change: make generate.
+// TestTypes: the generated types match the documents, schema by schema and property by property. After a change: make
+// generate.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	for _, name := range Names {
@@ -28,7 +28,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestTypesSee: a document that has moved on is noticed.
+// TestTypesSee: a document that has changed since is noticed.
 func TestTypesSee(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s openapi3.Schemas){
@@ -45,7 +45,7 @@ func TestTypesSee(t *testing.T) {
 		schemas := schemasOf(t, "space")
 		change(schemas)
 		if len(drift(schemas, generated(t, "space"))) != 1 {
-			t.Errorf("%s: not seen", name)
+			t.Errorf("%s: the change wasn't noticed", name)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func schemasOf(t *testing.T, name string) openapi3.Schemas {
 	return doc.Components.Schemas
 }
 
-// generated maps each type of a package to what it is in Go.
+// generated maps each type of a package to its Go definition.
 func generated(t *testing.T, name string) map[string]string {
 	t.Helper()
 	f := must.Get(parser.ParseFile(token.NewFileSet(), filepath.Join("..", "gen", name, "types.gen.go"), nil, 0))(t)
@@ -97,7 +97,7 @@ func generated(t *testing.T, name string) map[string]string {
 	return out
 }
 
-// fieldsOf is a struct as goType says it.
+// fieldsOf writes a struct in the form of goType.
 func fieldsOf(s *ast.StructType) string {
 	var fields []string
 	for _, f := range s.Fields.List {
@@ -114,10 +114,10 @@ func fieldsOf(s *ast.StructType) string {
 func drift(schemas openapi3.Schemas, have map[string]string) (lines []string) {
 	for name, s := range schemas {
 		want := goType(s.Value)
-		if name == "Week" { // the rules' own
+		if name == "Week" { // defined by the rules
 			want = "access.Week"
 		}
-		if name == "Import" { // each row stands alone
+		if name == "Import" { // each row is checked separately
 			want = strings.Replace(want, "[]interface{}", "[]json.RawMessage", 1)
 		}
 		if got, ok := have[name]; !ok {
@@ -134,7 +134,7 @@ func drift(schemas openapi3.Schemas, have map[string]string) (lines []string) {
 	return lines
 }
 
-// goType is what a schema is in Go; of an object its fields, sorted.
+// goType is a schema's Go type; for an object its fields, sorted.
 func goType(s *openapi3.Schema) string {
 	switch {
 	case s.Type.Is("array"):
