@@ -55,6 +55,7 @@ func TestBadPlans(t *testing.T) {
 			"p.yaml:1:1: pacer sine needs amplitude", "p.yaml:1:1: pacer sine needs period", "p.yaml:3:1: pacer sine doesn't take \"to\""}},
 		"stages": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {rate: 5}\n  - {rate: -1, duration: 1s}\n", []string{
 			`p.yaml:5:12: "-1" is not a valid rate, write it like 300 or 300/s`}},
+		"not a number": {"rate: NaN/s\nduration: 1s\n", []string{`p.yaml:1:7: "NaN/s" is not a valid rate, write it like 300 or 300/s`}},
 		"stage's thresholds": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s, thresholds: {p99_al: 1s}}\n", []string{
 			`p.yaml:3:42: unknown threshold "p99_al", did you mean "p99_all"?`}},
 		"no such threshold": {"rate: 1\nduration: 1s\nthresholds: {p99: 1s, latency: 1s}\n", []string{

@@ -37,7 +37,7 @@ func (r *Rate) UnmarshalText(b []byte) error {
 	num, per, _ := strings.Cut(unquote(b), "/")
 	div, known := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[per]
 	v, err := strconv.ParseFloat(num, 64)
-	if err != nil || !known || v < 0 || v > 1e6 {
+	if err != nil || !known || !(v >= 0 && v <= 1e6) {
 		return fmt.Errorf("%q is not a valid rate, write it like 300 or 300/s", unquote(b))
 	}
 	*r = Rate(v / div)

@@ -3,6 +3,7 @@ package strictyaml
 import (
 	"encoding"
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"time"
@@ -149,7 +150,7 @@ func (b *Binder) bindKind(n ast.Node, v reflect.Value, text string, plain bool) 
 		b.bindInt(n, v, text, plain)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || !plain {
+		if err != nil || !plain || math.IsNaN(f) || math.IsInf(f, 0) {
 			bad("a number")
 			return
 		}

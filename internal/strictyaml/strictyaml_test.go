@@ -21,8 +21,9 @@ type sample struct {
 }
 
 type part struct {
-	Size int   `json:"size"`
-	On   *bool `json:"on"`
+	Size  int     `json:"size"`
+	On    *bool   `json:"on"`
+	Ratio float64 `json:"ratio"`
 }
 
 func TestDecode(t *testing.T) {
@@ -41,7 +42,7 @@ free: {a: 1, b: 0.5, c: [x, null], d: {e: *n}, f: 10s}
 	}))
 	on := true
 	want := sample{Name: "one", Kind: "live", Wait: 90 * time.Second, Pair: [2]string{"09:00", "22:00"},
-		Parts: []part{{3, &on}, {}},
+		Parts: []part{{Size: 3, On: &on}, {}},
 		Free:  map[string]any{"a": int64(1), "b": 0.5, "c": []any{"x", nil}, "d": map[string]any{"e": "one"}, "f": "10s"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
@@ -63,6 +64,8 @@ s.yaml:4:7: expected a list of 2, found a list
 s.yaml:5:16: expected a whole number, found "many"
 s.yaml:5:26: expected true or false, found "perhaps"
 s.yaml:6:1: unknown key "own", valid: free kind name pair parts wait`,
+		"name: a\nparts: [{ratio: NaN}, {ratio: .inf}]": `s.yaml:2:17: expected a number, found "NaN"
+s.yaml:2:31: expected a number, found ".inf"`,
 		"name: a\nname: b\n":          `s.yaml:2:1: "name" is given twice`,
 		"name: a\nfree: {x: 1, x: 2}": `s.yaml:2:14: "x" is given twice`,
 		"name: [a":                    "s.yaml:1:7: sequence end token ']' not found",

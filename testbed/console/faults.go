@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -120,12 +121,21 @@ func (c *Console) faultsView(r *http.Request) (any, error) {
 	return v, nil
 }
 
+// finite reads a number, of which JSON knows neither NaN nor Inf.
+func finite(text string) (float64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		return 0, strconv.ErrRange
+	}
+	return n, err
+}
+
 // addFault arms what the form says: the control API judges it.
 func (c *Console) addFault(r *http.Request) (Said, error) {
 	body := map[string]any{"fault": r.PostFormValue("fault")}
 	switch r.PostFormValue("on") {
 	case "share":
-		share, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(r.PostFormValue("share")), "%"), 64)
+		share, err := finite(strings.TrimSuffix(strings.TrimSpace(r.PostFormValue("share")), "%"))
 		if err != nil {
 			return Said{}, faults.Badly("share", "must be a number of percent")
 		}
@@ -139,7 +149,7 @@ func (c *Console) addFault(r *http.Request) (Said, error) {
 	params := map[string]any{}
 	for _, p := range f.Params {
 		text := strings.TrimSpace(r.PostFormValue("param." + p.Name))
-		n, err := strconv.ParseFloat(text, 64)
+		n, err := finite(text)
 		switch {
 		case text == "":
 		case len(p.Names) > 0:
