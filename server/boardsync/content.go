@@ -27,13 +27,14 @@ type Moment interface {
 	Doors(placeID string) ([]place.Door, error)
 }
 
-// Parts is a place's revision, the digest of its content at that revision, and the revision at which each part last
-// changed.
+// Parts is a place's revision, the digest of its content at that revision, the revision at which each part last
+// changed, and the latest at which a grant left that has been forgotten since.
 type Parts struct {
 	Revision                       int64
 	Digest                         string
 	Timezone                       string
 	HoursRev, WindowsRev, DoorsRev int64
+	ForgottenRev                   int64
 }
 
 // Reader is the Content of a Source.
@@ -49,14 +50,14 @@ func (r Reader) SyncContent(placeID string, from int64) (y wire.Sync, err error)
 }
 
 // contentOf is what takes a board from revision from to the place's current one: a delta, or a snapshot if the board
-// has nothing or claims a revision that the place never had.
+// has nothing, claims a revision that the place never had, or may have grants that nobody remembers.
 func contentOf(m Moment, placeID string, from int64) (y wire.Sync, err error) {
 	parts, err := m.Parts(placeID)
 	if err != nil {
 		return wire.Sync{}, err
 	}
 	y.To, y.Digest, y.Timezone = parts.Revision, parts.Digest, parts.Timezone
-	if from <= 0 || from > y.To {
+	if from <= 0 || from > y.To || from < parts.ForgottenRev {
 		from, y.Snapshot = 0, true
 	}
 	y.From = from

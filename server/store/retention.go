@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -114,12 +113,24 @@ func (s *Store) ForgetAudits(keep time.Duration, limit int) (int, error) {
 	})
 }
 
-// ForgetGrants implements record.Archive: grants that have left the boards'
-// content, which they do grant.Stay after they ended.
+// ForgetGrants implements record.Archive: grants that have left the boards' content, which they do grant.Stay after they
+// ended. A board that hasn't heard yet that one left gets a snapshot from now on.
 func (s *Store) ForgetGrants(keep time.Duration, limit int) (int, error) {
 	return s.forget(func(tx *Tx) (int64, error) {
 		date, day := tx.past(max(0, keep-grant.Stay))
-		n, err := tx.q.ForgetGrants(ctx, db.ForgetGrantsParams{Before: toNull(msTime(date)), Aged: day, Most: int64(limit)})
-		return n, errors.Join(err, tx.forgot(n))
+		gone, err := tx.q.ForgetGrants(ctx, db.ForgetGrantsParams{Before: toNull(msTime(date)), Aged: day, Most: int64(limit)})
+		if err != nil {
+			return 0, err
+		}
+		left := map[string]int64{}
+		for _, g := range gone {
+			left[g.PlaceID] = max(left[g.PlaceID], g.LeftRev.Int64)
+		}
+		for place, rev := range left {
+			if err := tx.q.SetForgottenRev(ctx, rev, place); err != nil {
+				return 0, err
+			}
+		}
+		return int64(len(gone)), tx.forgot(int64(len(gone)))
 	})
 }

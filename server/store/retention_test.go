@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +11,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
-	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
 )
@@ -21,11 +23,7 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
-		clk := clock.NewVirtual(epoch, nil)
-		clk.Freeze()
-		s := must.Get(Open(t.TempDir(), Options{Clock: clk}))(t)
-		defer func() { _ = s.Close() }()
-		must.Get(s.Seed(testWorld(), pepper))(t)
+		s, clk := frozenStore(t)
 		sweeper := record.NewSweeper(s, clk, nil, record.Retention{Audit: 60 * day})
 		defer sweeper.Stop()
 		fill := func(n int, prefix string) {
@@ -76,38 +74,49 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// TestForgottenOnceTold: a permit that left the content during a long jump is old enough at once, but stays until the
-// connected boards have heard that it left.
-func TestForgottenOnceTold(t *testing.T) {
+// TestForgottenUntold: a permit that left the content during a long jump is forgotten at once. A board that hasn't heard
+// of it gets a snapshot, because no delta could tell it.
+func TestForgottenUntold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		clk := clock.NewVirtual(epoch, nil)
-		clk.Freeze()
-		s := must.Get(Open(t.TempDir(), Options{Clock: clk}))(t)
-		defer func() { _ = s.Close() }()
-		must.Get(s.Seed(testWorld(), pepper))(t)
+		s, clk := frozenStore(t)
 		must.OK(t, s.write(func(tx *Tx) error {
 			return tx.putGrant(&grant.Grant{ID: "pmt_1", PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: "r", Phone: "01012345678",
 				StartsAt: tx.Now, EndsAt: tx.Now.Add(time.Hour), Doors: []string{"dor_1"}, CreatedAt: tx.Now, UpdatedAt: tx.Now}, nil)
 		}))
-		hears := func(rev int64) {
-			t.Helper()
-			must.OK(t, s.SaveBoardStates([]board.State{{BoardID: "brd_a", Online: true, AppliedRevision: rev, FirstSeenAt: clk.Now()}}))
-		}
+		had := must.Get(s.Revision("plc_a"))(t)
 		forget := func(want int) {
 			t.Helper()
 			if n := must.Get(s.ForgetGrants(400*24*time.Hour, 10))(t); n != want {
 				t.Errorf("%d permits forgotten, want %d", n, want)
 			}
 		}
-		hears(1)
 		must.OK(t, clk.Advance(clk.Now().Add(401*24*time.Hour)))
 		forget(0) // still in the content
 		must.Get(s.Leave(10))(t)
-		forget(0)
-		hears(1000)
+		sync := func(from int64) wire.Sync { return must.Get(boardsync.Reader{Source: s}.SyncContent("plc_a", from))(t) }
+		if y := sync(had); y.Snapshot || len(y.Remove) != 1 {
+			t.Errorf("while it is remembered: %+v, want a delta that removes it", y)
+		}
 		forget(1)
+		if y := sync(had); !y.Snapshot || len(y.Remove) != 0 || strings.Contains(fmt.Sprint(y.Upsert), "pmt_1") {
+			t.Errorf("once it is forgotten: %+v, want a snapshot without it", y)
+		}
+		if y := sync(must.Get(s.Revision("plc_a"))(t)); y.Snapshot {
+			t.Errorf("a board that knows: %+v, want a delta", y)
+		}
 	})
+}
+
+// frozenStore is a store with the test world on a virtual clock that stands still.
+func frozenStore(t *testing.T) (*Store, *clock.Virtual) {
+	t.Helper()
+	clk := clock.NewVirtual(epoch, nil)
+	clk.Freeze()
+	s := must.Get(Open(t.TempDir(), Options{Clock: clk}))(t)
+	t.Cleanup(func() { _ = s.Close() })
+	must.Get(s.Seed(testWorld(), pepper))(t)
+	return s, clk
 }
 
 func rowCounts(t *testing.T, s *Store, when string, counts []int) {

@@ -33,10 +33,9 @@ func (q *Queries) CountUse(ctx context.Context, at sql.NullInt64, iD string) err
 	return err
 }
 
-const forgetGrants = `-- name: ForgetGrants :execrows
+const forgetGrants = `-- name: ForgetGrants :many
 DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < ?1
-	AND g.left_on < ?2 AND NOT EXISTS (SELECT 1 FROM boards b JOIN board_states s ON s.board_id = b.id
-	WHERE b.place_id = g.place_id AND s.online = 1 AND s.applied_revision < g.left_rev) ORDER BY g.leaves_at LIMIT ?3)
+	AND g.left_on < ?2 ORDER BY g.leaves_at LIMIT ?3) RETURNING place_id, left_rev
 `
 
 type ForgetGrantsParams struct {
@@ -45,13 +44,33 @@ type ForgetGrantsParams struct {
 	Most   int64
 }
 
-// Only what has left the content, because the rest is in the place's digest, and what no connected board has yet to hear.
-func (q *Queries) ForgetGrants(ctx context.Context, arg ForgetGrantsParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, forgetGrants, arg.Before, arg.Aged, arg.Most)
+type ForgetGrantsRow struct {
+	PlaceID string
+	LeftRev sql.NullInt64
+}
+
+// Only what has left the content: the rest is in the place's digest.
+func (q *Queries) ForgetGrants(ctx context.Context, arg ForgetGrantsParams) ([]ForgetGrantsRow, error) {
+	rows, err := q.db.QueryContext(ctx, forgetGrants, arg.Before, arg.Aged, arg.Most)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected()
+	defer rows.Close()
+	var items []ForgetGrantsRow
+	for rows.Next() {
+		var i ForgetGrantsRow
+		if err := rows.Scan(&i.PlaceID, &i.LeftRev); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const grant = `-- name: Grant :one

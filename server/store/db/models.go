@@ -195,6 +195,7 @@ type Place struct {
 	HoursRev       int64
 	WindowsRev     int64
 	DoorsRev       int64
+	ForgottenRev   int64
 }
 
 type Window struct {

@@ -178,7 +178,7 @@ func (q *Queries) PhoneTaken(ctx context.Context, entryPhone sql.NullString, iD 
 }
 
 const place = `-- name: Place :one
-SELECT id, name, kind, timezone, entry_phone, phone_enabled, permit_max_hours, week, closures, holidays, revision, digest, hours_rev, windows_rev, doors_rev FROM places WHERE id = ?
+SELECT id, name, kind, timezone, entry_phone, phone_enabled, permit_max_hours, week, closures, holidays, revision, digest, hours_rev, windows_rev, doors_rev, forgotten_rev FROM places WHERE id = ?
 `
 
 func (q *Queries) Place(ctx context.Context, id string) (Place, error) {
@@ -200,12 +200,13 @@ func (q *Queries) Place(ctx context.Context, id string) (Place, error) {
 		&i.HoursRev,
 		&i.WindowsRev,
 		&i.DoorsRev,
+		&i.ForgottenRev,
 	)
 	return i, err
 }
 
 const placeByPhone = `-- name: PlaceByPhone :one
-SELECT id, name, kind, timezone, entry_phone, phone_enabled, permit_max_hours, week, closures, holidays, revision, digest, hours_rev, windows_rev, doors_rev FROM places WHERE entry_phone = ?
+SELECT id, name, kind, timezone, entry_phone, phone_enabled, permit_max_hours, week, closures, holidays, revision, digest, hours_rev, windows_rev, doors_rev, forgotten_rev FROM places WHERE entry_phone = ?
 `
 
 func (q *Queries) PlaceByPhone(ctx context.Context, entryPhone sql.NullString) (Place, error) {
@@ -227,12 +228,13 @@ func (q *Queries) PlaceByPhone(ctx context.Context, entryPhone sql.NullString) (
 		&i.HoursRev,
 		&i.WindowsRev,
 		&i.DoorsRev,
+		&i.ForgottenRev,
 	)
 	return i, err
 }
 
 const places = `-- name: Places :many
-SELECT id, name, kind, timezone, entry_phone, phone_enabled, permit_max_hours, week, closures, holidays, revision, digest, hours_rev, windows_rev, doors_rev FROM places ORDER BY id
+SELECT id, name, kind, timezone, entry_phone, phone_enabled, permit_max_hours, week, closures, holidays, revision, digest, hours_rev, windows_rev, doors_rev, forgotten_rev FROM places ORDER BY id
 `
 
 func (q *Queries) Places(ctx context.Context) ([]Place, error) {
@@ -260,6 +262,7 @@ func (q *Queries) Places(ctx context.Context) ([]Place, error) {
 			&i.HoursRev,
 			&i.WindowsRev,
 			&i.DoorsRev,
+			&i.ForgottenRev,
 		); err != nil {
 			return nil, err
 		}

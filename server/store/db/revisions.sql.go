@@ -26,16 +26,17 @@ func (q *Queries) PlaceDigest(ctx context.Context, id string) (PlaceDigestRow, e
 }
 
 const placeParts = `-- name: PlaceParts :one
-SELECT revision, digest, timezone, hours_rev, windows_rev, doors_rev FROM places WHERE id = ?
+SELECT revision, digest, timezone, hours_rev, windows_rev, doors_rev, forgotten_rev FROM places WHERE id = ?
 `
 
 type PlacePartsRow struct {
-	Revision   int64
-	Digest     string
-	Timezone   string
-	HoursRev   int64
-	WindowsRev int64
-	DoorsRev   int64
+	Revision     int64
+	Digest       string
+	Timezone     string
+	HoursRev     int64
+	WindowsRev   int64
+	DoorsRev     int64
+	ForgottenRev int64
 }
 
 // What boards are told about, and since when each part is as it is.
@@ -49,6 +50,7 @@ func (q *Queries) PlaceParts(ctx context.Context, id string) (PlacePartsRow, err
 		&i.HoursRev,
 		&i.WindowsRev,
 		&i.DoorsRev,
+		&i.ForgottenRev,
 	)
 	return i, err
 }
@@ -79,6 +81,15 @@ UPDATE places SET doors_rev = ? WHERE id = ?
 
 func (q *Queries) SetDoorsRev(ctx context.Context, doorsRev int64, iD string) error {
 	_, err := q.db.ExecContext(ctx, setDoorsRev, doorsRev, iD)
+	return err
+}
+
+const setForgottenRev = `-- name: SetForgottenRev :exec
+UPDATE places SET forgotten_rev = MAX(forgotten_rev, ?1) WHERE id = ?2
+`
+
+func (q *Queries) SetForgottenRev(ctx context.Context, rev interface{}, iD string) error {
+	_, err := q.db.ExecContext(ctx, setForgottenRev, rev, iD)
 	return err
 }
 

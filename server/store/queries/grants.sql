@@ -70,8 +70,7 @@ ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, sta
 	revoke_reason = excluded.revoke_reason, rev = excluded.rev,
 	leaves_at = excluded.leaves_at, left_rev = excluded.left_rev, left_on = excluded.left_on;
 
--- Only what has left the content, because the rest is in the place's digest, and what no connected board has yet to hear.
--- name: ForgetGrants :execrows
+-- Only what has left the content: the rest is in the place's digest.
+-- name: ForgetGrants :many
 DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < sqlc.arg(before)
-	AND g.left_on < sqlc.arg(aged) AND NOT EXISTS (SELECT 1 FROM boards b JOIN board_states s ON s.board_id = b.id
-	WHERE b.place_id = g.place_id AND s.online = 1 AND s.applied_revision < g.left_rev) ORDER BY g.leaves_at LIMIT sqlc.arg(most));
+	AND g.left_on < sqlc.arg(aged) ORDER BY g.leaves_at LIMIT sqlc.arg(most)) RETURNING place_id, left_rev;
