@@ -20,7 +20,7 @@ import (
 // Requests is the share of each kind of request.
 type Requests struct {
 	Command    Share `yaml:"command,omitempty" json:"command,omitempty" jsonschema:"description=door commands, as commands says"`
-	Register   Share `yaml:"register,omitempty" json:"register,omitempty" jsonschema:"description=registers an entry permit of one hour for one door and a new phone"`
+	Register   Share `yaml:"register,omitempty" json:"register,omitempty" jsonschema:"description=registers an entry permit of two hours for one door and a new phone"`
 	Reregister Share `yaml:"reregister,omitempty" json:"reregister,omitempty" jsonschema:"description=registers a permit of this load again, with a later end"`
 	Revoke     Share `yaml:"revoke,omitempty" json:"revoke,omitempty" jsonschema:"description=revokes a permit of this load"`
 	Permit     Share `yaml:"permit,omitempty" json:"permit,omitempty" jsonschema:"description=reads a permit of this load"`

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// texts are plain ones, and some that JSON escapes or that deceive a reader of quotes.
+// texts are usual ones, and some that JSON escapes or that deceive a reader of quotes.
 var texts = rapid.OneOf(rapid.StringMatching(`[a-z_]{0,12}`), rapid.String(), rapid.SampledFrom([]string{`"`, `\`, `<b>&`, "\u2028", "\xff", `","seq":1`}))
 
 func optional[T any](t *rapid.T, g *rapid.Generator[T], name string) *T {
@@ -22,9 +22,9 @@ func optional[T any](t *rapid.T, g *rapid.Generator[T], name string) *T {
 	return &v
 }
 
-// TestPlain: the messages of a door command are written to the byte as encoding/json writes them, and read as it reads
+// TestCodec: the messages of a door command are written to the byte as encoding/json writes them, and read as it reads
 // them.
-func TestPlain(t *testing.T) {
+func TestCodec(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := func(name string) string { return texts.Draw(t, name) }
@@ -58,8 +58,8 @@ func alike[T any](t rapid.TB, payload []byte) {
 	}
 }
 
-// FuzzPlain: whatever a peer sends is read, or refused, as encoding/json does.
-func FuzzPlain(f *testing.F) {
+// FuzzCodec: whatever a peer sends is read, or refused, as encoding/json does.
+func FuzzCodec(f *testing.F) {
 	until := int64(1)
 	for _, v := range []any{Command{ID: "cmd_1", Minutes: 3, GrantID: "grt_1"}, Ack{Type: AckRpt, CommandID: "cmd_1", Seq: 4, Accepted: true},
 		Report{CommandID: "cmd_1", Code: "busy", Standing: &Standing{DoorID: "door_1", HoldUntil: &until, Held: true}}} {
@@ -74,18 +74,18 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-// TestUsualIsPlain: the usual messages don't take the slow way.
-func TestUsualIsPlain(t *testing.T) {
+// TestUsualIsQuick: the usual messages don't take the slow way.
+func TestUsualIsQuick(t *testing.T) {
 	t.Parallel()
-	w := writer{plain: true}
+	w := writer{usual: true}
 	w.command(&Command{ID: "cmd_1", DoorID: "door_1", Command: CmdOpen, GrantID: "grt_1"})
 	w.ack(&Ack{Type: AckRpt, CommandID: "cmd_1", Accepted: true})
 	w.report(&Report{CommandID: "cmd_1", Result: vocab.Refused, Code: "busy", Standing: &Standing{State: "unlocked", Leaf: "closed", Held: true}})
-	r := reader{rest: w.b, plain: true}
+	r := reader{rest: w.b, usual: true}
 	r.command()
 	r.ack()
 	r.report()
-	if !w.plain || !r.all() {
-		t.Errorf("plain when written: %v, when read: %v, want both; left: %s", w.plain, r.plain, r.rest)
+	if !w.usual || !r.all() {
+		t.Errorf("usual when written: %v, when read: %v, want both; left: %s", w.usual, r.usual, r.rest)
 	}
 }

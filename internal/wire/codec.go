@@ -9,12 +9,12 @@ import (
 )
 
 // Every door command takes a Command down, a Report up and an Ack down. Marshal and Unmarshal handle these three without
-// reflection as long as they are plain: fields in the order of the type, and texts that JSON doesn't escape. Everything
+// reflection as long as they have their usual form: fields in the order of the type, and texts that JSON doesn't escape. Everything
 // else goes through encoding/json, so which messages are valid, and what they mean, doesn't depend on this file.
 
 // Marshal is json.Marshal.
 func Marshal(v any) ([]byte, error) {
-	w := writer{b: make([]byte, 0, 256), plain: true}
+	w := writer{b: make([]byte, 0, 256), usual: true}
 	switch v := v.(type) {
 	case Command:
 		w.command(&v)
@@ -23,9 +23,9 @@ func Marshal(v any) ([]byte, error) {
 	case Ack:
 		w.ack(&v)
 	default:
-		w.plain = false
+		w.usual = false
 	}
-	if w.plain {
+	if w.usual {
 		return w.b, nil
 	}
 	return json.Marshal(v)
@@ -33,7 +33,7 @@ func Marshal(v any) ([]byte, error) {
 
 // Unmarshal is json.Unmarshal into a zero value.
 func Unmarshal(p []byte, v any) error {
-	r := reader{rest: p, plain: true}
+	r := reader{rest: p, usual: true}
 	switch v := v.(type) {
 	case *Command:
 		if c := r.command(); r.all() {
@@ -57,13 +57,13 @@ func Unmarshal(p []byte, v any) error {
 // writer appends fields. Keys come with all punctuation before their value.
 type writer struct {
 	b     []byte
-	plain bool // nothing needed escaping
+	usual bool // nothing needed escaping
 }
 
 func (w *writer) text(key, s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			w.plain = false
+			w.usual = false
 		}
 	}
 	w.b = append(append(append(append(w.b, key...), '"'), s...), '"')
@@ -142,18 +142,18 @@ func (w *writer) ack(a *Ack) {
 	w.b = append(w.b, '}')
 }
 
-// reader reads what writer wrote. After the first thing that isn't plain it returns zero values only.
+// reader reads what writer wrote. After the first thing that isn't usual it returns zero values only.
 type reader struct {
 	rest  []byte
-	plain bool
+	usual bool
 }
 
-// all reports whether the whole message was plain.
-func (r *reader) all() bool { return r.plain && len(r.rest) == 0 }
+// all reports whether the whole message was usual.
+func (r *reader) all() bool { return r.usual && len(r.rest) == 0 }
 
 // optional skips text that may be missing, and reports whether it was there.
 func (r *reader) optional(text string) bool {
-	if !r.plain || len(r.rest) < len(text) || string(r.rest[:len(text)]) != text {
+	if !r.usual || len(r.rest) < len(text) || string(r.rest[:len(text)]) != text {
 		return false
 	}
 	r.rest = r.rest[len(text):]
@@ -161,7 +161,7 @@ func (r *reader) optional(text string) bool {
 }
 
 // skip skips text that must be there.
-func (r *reader) skip(text string) { r.plain = r.optional(text) }
+func (r *reader) skip(text string) { r.usual = r.optional(text) }
 
 func (r *reader) text(key string) string {
 	r.skip(key)
@@ -170,17 +170,17 @@ func (r *reader) text(key string) string {
 
 // value reads a text in quotes.
 func (r *reader) value() string {
-	if r.skip(`"`); !r.plain {
+	if r.skip(`"`); !r.usual {
 		return ""
 	}
 	end := bytes.IndexByte(r.rest, '"')
 	if end < 0 {
-		r.plain = false
+		r.usual = false
 		return ""
 	}
 	for _, c := range r.rest[:end] {
 		if c < ' ' || c > '~' || c == '\\' {
-			r.plain = false
+			r.usual = false
 			return ""
 		}
 	}
@@ -211,8 +211,8 @@ func (r *reader) digits() (n int64) {
 		}
 		i++
 	}
-	if !r.plain || i == 0 || i > 18 || i > 1 && r.rest[0] == '0' {
-		r.plain = false
+	if !r.usual || i == 0 || i > 18 || i > 1 && r.rest[0] == '0' {
+		r.usual = false
 		return 0
 	}
 	r.rest = r.rest[i:]
