@@ -23,11 +23,11 @@ func (f *Fleet) people(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if (in.Phone == nil) == (in.Token == nil) {
-		f := control.FailField
+		code := "invalid_field"
 		if in.Phone == nil {
-			f = control.FailMissing
+			code = "missing_field"
 		}
-		f(w, "phone", `or token, exactly one of them, as in {"doorId":"..","phone":"01012345678"}`)
+		control.Fail(w, http.StatusBadRequest, code, `exactly one of phone and token is needed, as in {"doorId":"..","phone":"01012345678"}`, map[string]any{"field": "phone"})
 		return
 	}
 	if in.Phone != nil && !access.IsPhone(*in.Phone) {

@@ -19,6 +19,9 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
+// resetAll is the path segment below /faults that is no id.
+const resetAll = "reset"
+
 // Routes mounts the boards' part of the control API; r is at /lab/v1.
 func (f *Fleet) Routes(r chi.Router) {
 	r.Get("/boards", f.listBoards)
@@ -33,7 +36,7 @@ func (f *Fleet) Routes(r chi.Router) {
 	})
 	r.Get("/faults/{id}", f.showFault)
 	r.Delete("/faults/{id}", f.disarm)
-	r.Post("/faults/reset", func(w http.ResponseWriter, _ *http.Request) {
+	r.Post("/faults/"+resetAll, func(w http.ResponseWriter, _ *http.Request) {
 		gone := f.faults.Reset()
 		control.Data(w, map[string]any{"removed": len(gone)})
 	})
@@ -163,11 +166,11 @@ func journalOf(w http.ResponseWriter, _ *http.Request, b *board) {
 }
 
 func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
-	body, ok := control.Object(w, r)
-	if !ok {
+	var body fault.Request
+	if !control.Body(w, r, &body) {
 		return
 	}
-	spec, err := fault.ParseSpec(body)
+	spec, err := body.Spec()
 	id := ""
 	if err == nil {
 		id, err = f.faults.Arm(spec)
@@ -180,19 +183,11 @@ func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		control.Data(w, map[string]any{"faultId": id})
 	case errors.As(err, &bad):
-		why := bad.Reason
-		switch {
-		case bad.Field == fault.WholeBody:
-			control.Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+why, nil)
-			return
-		case bad.Missing:
-			control.FailMissing(w, bad.Field, why)
+		if bad.Missing {
+			control.FailMissing(w, bad.Field, bad.Reason)
 			return
 		}
-		if bad.Nearest != "" {
-			why += fmt.Sprintf(", did you mean %q?", bad.Nearest)
-		}
-		control.FailField(w, bad.Field, why)
+		control.FailText(w, bad.Field, bad.Error())
 	case errors.Is(err, fault.ErrDetached):
 		control.Fail(w, http.StatusConflict, "rule_violated", "no fault can be armed on a detached board; POST /boards/{id}/attach brings the simulated one back", nil)
 	case errors.Is(err, fault.ErrTestPlace):
@@ -223,6 +218,10 @@ func (f *Fleet) heard(ctx context.Context) {
 
 func (f *Fleet) showFault(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "id")
+	if id == resetAll {
+		control.FailMethod(w, r, http.MethodPost)
+		return
+	}
 	a, err := f.faults.Find(id)
 	if err != nil {
 		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("fault %q not found; nothing of that id was armed here recently", id), nil)
@@ -233,6 +232,10 @@ func (f *Fleet) showFault(w http.ResponseWriter, r *http.Request) {
 
 func (f *Fleet) disarm(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "id")
+	if id == resetAll {
+		control.FailMethod(w, r, http.MethodPost)
+		return
+	}
 	gone, err := f.faults.Remove(id)
 	if err != nil {
 		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q is armed", id), nil)

@@ -210,6 +210,9 @@ func TestBadRequests(t *testing.T) {
 			{"POST", "/faults", `{"fault":"offline","boards":["brd_test"]}`, 409, "rule_violated", ""},
 			{"POST", "/faults", `{"fault":"offline","placeId":"plc_test"}`, 409, "rule_violated", ""},
 			{"POST", "/faults", `{"fault":"reboot","boards":["brd_one"],"for":"5m"}`, 400, "invalid_field", "for"},
+			{"POST", "/faults", `{"FAULT":"offline","boards":["brd_one"]}`, 400, "invalid_field", "FAULT"},
+			{"GET", "/faults/reset", "", 405, "method_not_allowed", ""},
+			{"DELETE", "/faults/reset", "", 405, "method_not_allowed", ""},
 			{"DELETE", "/faults/flt_99", "", 404, "not_found", ""},
 			{"GET", "/faults/flt_99", "", 404, "not_found", ""},
 			{"POST", "/people/present", `{"doorId":"dor_one1"}`, 400, "missing_field", "phone"},
@@ -230,6 +233,35 @@ func TestBadRequests(t *testing.T) {
 			}
 			if status != c.status || f["error"] != c.code || field != c.field {
 				t.Errorf("%s %s %s: %d %v %q, want %d %s %q", c.method, c.path, c.body, status, f, field, c.status, c.code, c.field)
+			}
+		}
+	})
+}
+
+// TestFaultsAreRefusedInSentences: what is wrong with a request to arm a fault, as a person reads it.
+func TestFaultsAreRefusedInSentences(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		for body, want := range map[string]string{
+			`{"fault":"offlin","boards":["brd_one"]}`:                           `"offlin" is not a valid fault, did you mean "offline"?`,
+			`{"fault":"offline"}`:                                               `exactly one of boards, placeId and share is needed`,
+			`{"fault":"offline","boards":["brd_x"]}`:                            `board "brd_x" not found`,
+			`{"fault":"offline","placeId":"plc_x"}`:                             `place "plc_x" has no boards`,
+			`{"fault":"offline","boards":["brd_one"],"nth":2}`:                  `nth must be left out: offline does not depend on commands`,
+			`{"fault":"reboot","boards":["brd_one"],"for":"5m"}`:                `for must be left out: reboot acts once and is over`,
+			`{"fault":"offline","boards":["brd_one"],"for":"x"}`:                `for must be a duration such as 10m`,
+			`{"fault":"offline","share":"half"}`:                                `share must be a number, not string`,
+			`{"fault":"offline","share":1.5}`:                                   `share must be above 0 and at most 1, which is 100%`,
+			`{"fault":"refuse","boards":["brd_one"],"commands":["opne"]}`:       `"opne" is not a valid command, did you mean "open"?`,
+			`{"fault":"refuse","boards":["brd_one"],"params":{"code":"jam"}}`:   `"jam" is not a valid code, did you mean "jammed"?`,
+			`{"fault":"refuse","boards":["brd_one"],"params":{"cod":"jammed"}}`: `"cod" is not a valid parameter of refuse, did you mean "code"?`,
+			`{"fault":"silent","boards":["brd_one"],"params":{"p50Ms":1}}`:      `params.p50Ms must be left out: silent has no parameters`,
+			`{"fault":"slow","boards":["brd_one"],"params":{"p50Ms":-5}}`:       `params.p50Ms must be 0 to 86400000`,
+			`{"fault":"refuse","boards":["brd_one"],"doorIds":["dor_x"]}`:       `no board of the cohort has door "dor_x"`,
+			`{"Fault":"offline","boards":["brd_one"]}`:                          `Fault is not a known field, did you mean "fault"?`,
+		} {
+			_, data := r.call("POST", "/faults", body)
+			if got := data.(map[string]any)["message"]; got != want {
+				t.Errorf("%s: got %q, want %q", body, got, want)
 			}
 		}
 	})

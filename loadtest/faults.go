@@ -52,19 +52,11 @@ func (c *check) faults(p Plan) {
 	c.want(len(p.Faults) == 0 || p.Pacer != "search", "$.faults", "a search has no timeline; use another pacer")
 	for i, f := range p.Faults {
 		at := fmt.Sprintf("$.faults[%d].", i)
-		kind, ok := faults.Lookup(f.Fault)
-		if !ok {
-			c.oneOf(at+"fault", f.Fault, faults.Names())
-			continue
-		}
-		c.want(f.Share > 0 && f.Share <= 1, at+"share", "must be above 0, at most 100%%")
 		c.want(f.At >= 0, at+"at", "must not be negative")
 		c.want(f.For >= 0, at+"for", "must not be negative")
-		if _, err := kind.Values(f.Params); err != nil {
-			c.want(false, at+"params", "%s", err)
-		}
-		for _, name := range f.Commands {
-			c.oneOf(at+"commands", name, []string{"open", "hold", "close"})
+		asked := faults.Asked{Fault: f.Fault, Commands: f.Commands, Share: new(float64(f.Share)), Params: f.Params} // the load itself ends it
+		for _, bad := range asked.Problems() {
+			c.want(false, at+bad.Field, "%s", bad)
 		}
 	}
 }

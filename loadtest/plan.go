@@ -196,18 +196,18 @@ func (c *check) pace(p Plan) {
 		"amplitude": p.Amplitude > 0, "period": p.Period > 0}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		used := slices.Contains(uses, name)
-		c.want(!given[name] || used, "$."+name, "pacer %s doesn't take %q", p.Pacer, name)
+		c.want(!given[name] || used, "$."+name, "%s must be left out with pacer: %s", name, p.Pacer)
 		needed := used && !(p.Pacer == "ramp" && (name == "rate" || name == "to"))
-		c.want(given[name] || !needed, "$."+name, "pacer %s needs %s", p.Pacer, name)
+		c.want(given[name] || !needed, "$."+name, "%s is needed with pacer: %s", name, p.Pacer)
 	}
-	c.want(p.Pacer != "ramp" || p.Rate+p.To > 0, "$.to", "pacer ramp needs rate or to above 0")
+	c.want(p.Pacer != "ramp" || p.Rate+p.To > 0, "$.to", "rate or to must be above 0 with pacer: ramp")
 	c.want(p.Pacer != "sine" || p.Amplitude <= p.Rate, "$.amplitude", "must not be above the rate")
 	c.want(p.Pacer != "search" || p.To >= p.Rate, "$.to", "must not be below the rate")
 	c.want(p.Pacer != "search" || p.Limits(), "$.thresholds", "a search needs at least one threshold")
 	for i, s := range p.Stages {
 		at := fmt.Sprintf("$.stages[%d]", i)
-		c.want(s.Duration > 0, at+".duration", "stage needs duration")
-		c.want(s.Rate > 0 || s.To != nil && *s.To > 0 || len(p.Stages) > 1, at+".rate", "stage needs rate")
+		c.want(s.Duration > 0, at+".duration", "each stage needs a duration")
+		c.want(s.Rate > 0 || s.To != nil && *s.To > 0 || len(p.Stages) > 1, at+".rate", "a stage on its own needs a rate")
 	}
 }
 

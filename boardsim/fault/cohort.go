@@ -20,19 +20,16 @@ func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 	var chosen []Info
 	switch n := b2i(len(spec.Boards) > 0) + b2i(spec.PlaceID != "") + b2i(spec.Share != nil); {
 	case n != 1:
-		return nil, faults.Badly("boards", "exactly one of boards, placeId and share is needed")
+		return nil, faults.Sentence("boards", "exactly one of boards, placeId and share is needed")
 	case spec.Share != nil:
-		if f := *spec.Share; math.IsNaN(f) || f <= 0 || f > 1 {
-			return nil, faults.Badly("share", "must be above 0 and at most 1")
-		}
 		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.Test || b.Detached })
 		if len(chosen) == 0 {
-			return nil, faults.Badly("share", "no board belongs to a live place")
+			return nil, faults.Sentence("share", "no board belongs to a live place")
 		}
 	case spec.PlaceID != "":
 		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.PlaceID != spec.PlaceID || b.Detached })
 		if len(chosen) == 0 {
-			return nil, faults.Badly("placeId", "place %q has no boards", spec.PlaceID)
+			return nil, faults.Sentence("placeId", "place %q has no boards", spec.PlaceID)
 		}
 	default:
 		if chosen, err = named(all, spec.Boards); err != nil {
@@ -81,7 +78,7 @@ func named(all []Info, ids []string) ([]Info, error) {
 	for _, id := range ids {
 		b, ok := by[id]
 		if !ok {
-			return nil, faults.Badly("boards", "board %q not found", id)
+			return nil, faults.Sentence("boards", "board %q not found", id)
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -95,7 +92,7 @@ func named(all []Info, ids []string) ([]Info, error) {
 func doorsOf(boards []Info, doors []string) error {
 	for _, d := range doors {
 		if !slices.ContainsFunc(boards, func(b Info) bool { return slices.Contains(b.DoorIDs, d) }) {
-			return faults.Badly("doorIds", "no board of the cohort has door %q", d)
+			return faults.Sentence("doorIds", "no board of the cohort has door %q", d)
 		}
 	}
 	return nil

@@ -127,30 +127,21 @@ func TestParamsFollow(t *testing.T) {
 	}
 }
 
-func TestParseSpec(t *testing.T) {
+func TestRequest(t *testing.T) {
 	t.Parallel()
-	got, err := ParseSpec([]byte(`{"fault":"refuse","share":0.1,"doorIds":["d"],"commands":["open"],"nth":2,"for":"10m","params":{"code":"busy"}}`))
+	r := Request{Fault: "refuse", Share: new(.1), DoorIDs: []string{"d"}, Commands: []string{"open"}, Nth: new(2), For: new("10m"), Params: map[string]any{"code": "busy"}}
+	got, err := r.Spec()
 	want := Spec{Fault: "refuse", Share: new(.1), DoorIDs: []string{"d"}, Commands: []string{"open"}, Nth: 2, For: 10 * time.Minute, Params: map[string]any{"code": "busy"}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("got error %v, want none; -want +got:\n%s", err, d)
 	}
-	for body, want := range map[string]faults.Bad{
-		`{"fault":"noop","bords":["x"]}`: {Field: "bords", Nearest: "boards"},
-		`{"fault":"noop","nth":"x"}`:     {Field: "nth"},
-		`{"fault":"noop","nth":0}`:       {Field: "nth"},
-		`{"fault":"noop","for":"soon"}`:  {Field: "for"},
-		`{"fault":"noop","for":"-1s"}`:   {Field: "for"},
-		`{"fault":"noop","for":10}`:      {Field: "for"},
-		`{"fault":`:                      {Field: "body"},
-		`[]`:                             {Field: "body"},
-		`{} {}`:                          {Field: "body"},
-		``:                               {Field: "body"},
-	} {
-		_, err := ParseSpec([]byte(body))
-		var got *faults.Bad
-		if !errors.As(err, &got) || got.Field != want.Field || got.Nearest != want.Nearest {
-			t.Errorf("%s: got %v, want %+v", body, err, want)
+	for _, text := range []string{"soon", "-1s", "0s", ""} {
+		if _, err := (Request{For: &text}).Spec(); err == nil || err.Error() != "for must be a duration such as 10m" {
+			t.Errorf("for %q: got %v, want a duration such as 10m", text, err)
 		}
+	}
+	if _, err := (Request{Nth: new(0)}).Spec(); err == nil || err.Error() != "nth must be 1 or more" {
+		t.Errorf("nth 0: got %v, want 1 or more", err)
 	}
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -35,6 +37,9 @@ func mcpCommand(e *env) *cobra.Command {
 			server := mcpServer(&toolbox{f: f, dir: dir})
 			in := &stdin{env: e}
 			err = server.Run(c.Context(), &mcp.IOTransport{Reader: in, Writer: stdout{e}})
+			if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
+				return failf("mcp: the input is not JSON; a client of the Model Context Protocol sends JSON-RPC messages")
+			}
 			if err != nil && c.Context().Err() == nil && !in.ended.Load() {
 				return failf("mcp: %s", err)
 			}

@@ -133,3 +133,13 @@ func TestMCPOverPipes(t *testing.T) {
 		t.Errorf("exit code %d, stderr %q, want 0 and nothing", code, errs.String())
 	}
 }
+
+// TestMCPRefusesOtherInput: what is no JSON at all is said in a sentence.
+func TestMCPRefusesOtherInput(t *testing.T) {
+	t.Parallel()
+	var errs strings.Builder
+	code := run(t.Context(), []string{"mcp"}, &env{in: strings.NewReader("nope\n"), out: io.Discard, err: &errs, getenv: func(string) string { return "" }})
+	if want := "doorlab: mcp: the input is not JSON; a client of the Model Context Protocol sends JSON-RPC messages\n"; code != codeFailure || errs.String() != want {
+		t.Errorf("got exit code %d and %q, want %d and %q", code, errs.String(), codeFailure, want)
+	}
+}

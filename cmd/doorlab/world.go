@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,10 +31,12 @@ func worldCommand(e *env) *cobra.Command {
 			Use: "lint FILE...", Short: "Look for mistakes in world files without starting anything", Example: "  doorlab world lint stores.yaml",
 			Args: takes("world files", cobra.MinimumNArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error {
+				var wrong []string
 				for _, file := range args {
 					w, err := world.Load(file, 0)
 					if err != nil {
-						return usagef("%s", reason(err))
+						wrong = append(wrong, reason(err))
+						continue
 					}
 					boards, doors := 0, 0
 					for _, p := range w.Places {
@@ -43,6 +46,9 @@ func worldCommand(e *env) *cobra.Command {
 						}
 					}
 					fmt.Fprintf(e.out, "%s: %s, %s, %s\n", file, count(len(w.Places), "place"), count(boards, "board"), count(doors, "door"))
+				}
+				if len(wrong) > 0 {
+					return usagef("%s", strings.Join(wrong, "; "))
 				}
 				return nil
 			},

@@ -46,7 +46,11 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 	v, virtual := clk.(*clock.Virtual)
 	show := func(w http.ResponseWriter, r *http.Request) {
 		c := clockView{Now: clk.Now().UTC().Format(TimeFormat), Mode: "real", State: clock.Ready}
-		if r.URL.Query().Get("stamp") == "true" {
+		stamp, ok := yes(w, r, "stamp")
+		if !ok {
+			return
+		}
+		if stamp {
 			c.WallNs = clock.WallNow().UnixNano()
 		}
 		if virtual {
@@ -67,11 +71,13 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 	r.Post("/clock/freeze", only(func(w http.ResponseWriter, r *http.Request) { v.Freeze(); show(w, r) }))
 	r.Post("/clock/run", only(func(w http.ResponseWriter, r *http.Request) { v.Run(); show(w, r) }))
 	r.Post("/clock/advance", only(func(w http.ResponseWriter, r *http.Request) {
-		to, ok := target(w, r, v)
+		to, by, ok := target(w, r, v)
 		if !ok {
 			return
 		}
 		switch err := v.Advance(to); {
+		case errors.Is(err, clock.ErrPast) && by: // a running clock got there by itself
+			show(w, r)
 		case errors.Is(err, clock.ErrPast):
 			FailField(w, "to", "lies in the past; time moves forward only")
 		case errors.Is(err, clock.ErrBusy):
@@ -88,40 +94,40 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 // maxJump bounds one advance.
 const maxJump = 10 * 365 * 24 * time.Hour
 
-func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (time.Time, bool) {
+// target is where an advance goes; by tells whether that was said as a duration.
+func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.Time, by, ok bool) {
 	var body struct {
 		By *string `json:"by"`
 		To *string `json:"to"`
 	}
 	if !Body(w, r, &body) {
-		return time.Time{}, false
+		return to, false, false
 	}
 	if (body.By == nil) == (body.To == nil) {
-		FailField(w, "by", `or to, exactly one of them, as in {"by":"36h"} or {"to":"2026-12-01T00:00:00Z"}`)
-		return time.Time{}, false
+		FailText(w, "by", `exactly one of by and to is needed, as in {"by":"36h"} or {"to":"2026-12-01T00:00:00Z"}`)
+		return to, false, false
 	}
 	now := v.Now()
-	to := now
 	field := "to"
 	if body.By != nil {
-		field = "by"
+		field, by = "by", true
 		d, err := time.ParseDuration(*body.By)
 		if err != nil || d < 0 {
 			FailField(w, "by", `must be a duration like "90s", "10m" or "36h"`)
-			return time.Time{}, false
+			return to, by, false
 		}
 		to = now.Add(d)
 	} else {
 		t, err := time.Parse(time.RFC3339, *body.To)
 		if err != nil {
 			Fail(w, http.StatusBadRequest, "invalid_timestamp", "to must be an RFC 3339 time with a zone", map[string]any{"field": "to"})
-			return time.Time{}, false
+			return to, by, false
 		}
 		to = t
 	}
 	if to.Sub(now) > maxJump {
 		FailField(w, field, "is too far: at most ten years at once")
-		return time.Time{}, false
+		return to, by, false
 	}
-	return to.UTC(), true
+	return to.UTC(), by, true
 }

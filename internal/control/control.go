@@ -10,13 +10,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
-
-	"github.com/doorlab/doorlab/internal/near"
 )
 
 // Prefix of every route.
@@ -32,12 +29,13 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 		Fail(w, http.StatusNotFound, "not_found", "no such path: "+r.URL.Path, nil)
 	})
 	root.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
 		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 			if root.Match(chi.NewRouteContext(), m, r.URL.Path) {
-				w.Header().Add("Allow", m)
+				allowed = append(allowed, m)
 			}
 		}
-		Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path, nil)
+		FailMethod(w, r, allowed...)
 	})
 	root.Route(Prefix, func(r chi.Router) {
 		mount(r.With(bearer(token))) // only on routes: an unknown path or method is reported first
@@ -97,8 +95,19 @@ func Fail(w http.ResponseWriter, status int, code, message string, details map[s
 }
 
 // FailField answers 400 invalid_field.
-func FailField(w http.ResponseWriter, field, why string) {
-	Fail(w, http.StatusBadRequest, "invalid_field", field+" "+why, map[string]any{"field": field})
+func FailField(w http.ResponseWriter, field, why string) { FailText(w, field, field+" "+why) }
+
+// FailText answers 400 invalid_field with a sentence of its own.
+func FailText(w http.ResponseWriter, field, text string) {
+	Fail(w, http.StatusBadRequest, "invalid_field", text, map[string]any{"field": field})
+}
+
+// FailMethod answers 405 method_not_allowed.
+func FailMethod(w http.ResponseWriter, r *http.Request, allowed ...string) {
+	for _, m := range allowed {
+		w.Header().Add("Allow", m)
+	}
+	Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path, nil)
 }
 
 // FailMissing answers 400 missing_field.
@@ -106,8 +115,8 @@ func FailMissing(w http.ResponseWriter, field, why string) {
 	Fail(w, http.StatusBadRequest, "missing_field", field+" "+why, map[string]any{"field": field})
 }
 
-// Object reads a body that starts like a JSON object. ok is false after it has answered 400.
-func Object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+// object reads a body that starts like a JSON object. ok is false after it has answered 400.
+func object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	b, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
@@ -125,12 +134,15 @@ func Object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 // Body decodes a JSON object strictly into v, a pointer to a struct. ok is false after it has answered 400: not an
 // object, a wrong type, or an unknown field, with the nearest known name.
 func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
-	b, ok := Object(w, r)
+	b, ok := object(w, r)
 	if !ok {
 		return false
 	}
+	if name, hint := Misnamed("", b, v); name != "" {
+		FailField(w, name, "is not a known field"+hint)
+		return false
+	}
 	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
 	err := dec.Decode(v)
 	if err == nil && dec.More() {
 		err = errors.New("more than one JSON value")
@@ -141,23 +153,10 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 		return true
 	case errors.As(err, &wrong):
 		FailField(w, wrong.Field, "must be "+kind(wrong.Type.String())+", not "+wrong.Value)
-	case strings.HasPrefix(err.Error(), "json: unknown field "):
-		name, _ := strconv.Unquote(strings.TrimPrefix(err.Error(), "json: unknown field "))
-		FailField(w, name, "is not a known field"+near.Hint(name, fieldsOf(v)))
 	default:
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+err.Error(), nil)
 	}
 	return false
-}
-
-// fieldsOf lists the JSON names of the fields of v, a pointer to a struct.
-func fieldsOf(v any) (names []string) {
-	t := reflect.TypeOf(v).Elem()
-	for field := range t.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
 }
 
 func kind(goType string) string {
@@ -184,6 +183,19 @@ func Page(w http.ResponseWriter, r *http.Request, maxLimit int) (limit, offset i
 	}
 	offset, ok = number(w, r, "offset", 0, 0, 1<<31-1)
 	return limit, offset, ok
+}
+
+// yes reads a query parameter that is true or false, false without it. ok is false after it has answered 400.
+func yes(w http.ResponseWriter, r *http.Request, name string) (value, ok bool) {
+	q := r.URL.Query()
+	switch text := q.Get(name); {
+	case !q.Has(name), text == "false":
+		return false, true
+	case text == "true":
+		return true, true
+	}
+	Fail(w, http.StatusBadRequest, "invalid_query", name+" must be true or false", map[string]any{"field": name})
+	return false, false
 }
 
 func number(w http.ResponseWriter, r *http.Request, name string, def, low, high int) (int, bool) {

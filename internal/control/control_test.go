@@ -5,6 +5,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/clock"
 )
 
 func TestPage(t *testing.T) {
@@ -40,19 +45,23 @@ func TestBody(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"name":"a","count":1,"on":true,"list":["x"],"deep":{"name":"b"}}`: "",
-		` {} `:                   "",
-		``:                       "invalid_body",
-		`null`:                   "invalid_body",
-		`"text"`:                 "invalid_body",
-		`{"name":"a"`:            "invalid_body",
-		`{"name":"a"}{}`:         "invalid_body",
-		`{"name":1}`:             "name must be a string, not number",
-		`{"count":"1"}`:          "count must be a whole number, not string",
-		`{"on":1}`:               "on must be true or false, not number",
-		`{"list":{}}`:            "list must be a list, not object",
-		`{"deep":[]}`:            "deep must be an object, not array",
-		`{"deep":{"name":true}}`: "deep.name must be a string, not bool",
-		`{"nmae":"a"}`:           `nmae is not a known field, did you mean \"name\"?`,
+		` {} `:                     "",
+		``:                         "invalid_body",
+		`null`:                     "invalid_body",
+		`"text"`:                   "invalid_body",
+		`{"name":"a"`:              "invalid_body",
+		`{"name":"a"}{}`:           "invalid_body",
+		`{"name":1}`:               "name must be a string, not number",
+		`{"count":"1"}`:            "count must be a whole number, not string",
+		`{"on":1}`:                 "on must be true or false, not number",
+		`{"list":{}}`:              "list must be a list, not object",
+		`{"deep":[]}`:              "deep must be an object, not array",
+		`{"deep":{"name":true}}`:   "deep.name must be a string, not bool",
+		`{"nmae":"a"}`:             `nmae is not a known field, did you mean \"name\"?`,
+		`{"NAME":"a"}`:             `NAME is not a known field, did you mean \"name\"?`,
+		`{"deep":{"Name":"a"}}`:    `deep.Name is not a known field, did you mean \"name\"?`,
+		`{"many":[{},{"naem":1}]}`: `many[1].naem is not a known field, did you mean \"name\"?`,
+		`{"any":{"NAME":1},"many":null,"deep":null}`:      "",
 		`{"name":"` + strings.Repeat("a", maxBody) + `"}`: "body_too_large",
 	} {
 		var v struct {
@@ -63,11 +72,31 @@ func TestBody(t *testing.T) {
 			Deep  struct {
 				Name string `json:"name"`
 			} `json:"deep"`
+			Many []*struct {
+				Name string `json:"name"`
+			} `json:"many"`
+			Any map[string]any `json:"any"`
 		}
 		w := httptest.NewRecorder()
 		ok := Body(w, httptest.NewRequest(http.MethodPost, "/x", strings.NewReader(body)), &v)
 		if ok != (want == "") || !ok && (w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want)) {
 			t.Errorf("%.60s: %v %d %s, want %s", body, ok, w.Code, w.Body, want)
+		}
+	}
+}
+
+// TestAdvanceByNothing: a duration of nothing is no jump into the past, whatever the clock does meanwhile.
+func TestAdvanceByNothing(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewVirtual(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), clock.NewFlight())
+	h := Handler("t", func(r chi.Router) { ClockRoutes(r, clk, nil) })
+	for body, want := range map[string]int{`{"by":"0s"}`: 200, `{"by":"1ns"}`: 200, `{"to":"2026-03-01T08:59:59Z"}`: 400} {
+		r := httptest.NewRequest(http.MethodPost, Prefix+"/clock/advance", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer t")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: got %d %s, want %d", body, w.Code, w.Body, want)
 		}
 	}
 }

@@ -3,9 +3,9 @@ package faults
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -15,26 +15,40 @@ import (
 // Bad says what is wrong with a request to arm a fault.
 type Bad struct {
 	Field   string // as in the control API: "fault", "boards", "params.code"
-	Reason  string
+	Reason  string // what follows the field in a sentence
 	Nearest string // the nearest valid name, or ""
 	Missing bool   // required and not there
+	Whole   bool   // Reason is a sentence without the field
 }
 
 func (e *Bad) Error() string {
-	if e.Nearest != "" {
-		return fmt.Sprintf("%s: %s, did you mean %q?", e.Field, e.Reason, e.Nearest)
+	text := e.Reason
+	if !e.Whole {
+		text = e.Field + " " + text
 	}
-	return e.Field + ": " + e.Reason
+	if e.Nearest != "" {
+		text += fmt.Sprintf(", did you mean %q?", e.Nearest)
+	}
+	return text
 }
 
-// Badly makes a Bad with a formatted reason.
+// Badly makes a Bad with a formatted reason, which follows the field.
 func Badly(field, format string, a ...any) *Bad {
 	return &Bad{Field: field, Reason: fmt.Sprintf(format, a...)}
 }
 
-// Unknown makes a Bad for an invalid name.
-func Unknown(field, name string, valid []string) *Bad {
-	return &Bad{Field: field, Reason: fmt.Sprintf("unknown %q", name), Nearest: near.Name(name, valid)}
+// Sentence makes a Bad whose reason is a sentence of its own.
+func Sentence(field, format string, a ...any) *Bad {
+	return &Bad{Field: field, Reason: fmt.Sprintf(format, a...), Whole: true}
+}
+
+// Unknown makes a Bad for an invalid name of something; if none is near, it lists the valid ones.
+func Unknown(field, what, name string, valid []string) *Bad {
+	bad := Sentence(field, "%q is not a valid %s", name, what)
+	if bad.Nearest = near.Name(name, valid); bad.Nearest == "" && len(valid) > 0 {
+		bad.Reason += ", valid: " + strings.Join(valid, " ")
+	}
+	return bad
 }
 
 // Values are a fault's parameters, with defaults filled in.
@@ -61,22 +75,16 @@ func (v Values) All() map[string]any {
 // Values validates what was given. Error: *Bad.
 func (f Fault) Values(given map[string]any) (Values, error) {
 	v := Values{Num: map[string]float64{}, Text: map[string]string{}}
-	var names []string
 	for _, p := range f.Params {
-		names = append(names, p.Name)
 		x, ok := given[p.Name]
 		if err := v.set(p, x, ok); err != nil {
 			return Values{}, err
 		}
 	}
-	var extra []string
-	for name := range given {
-		if !slices.Contains(names, name) {
-			extra = append(extra, name)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if bad := f.unknown(name); bad != nil {
+			return Values{}, bad
 		}
-	}
-	if sort.Strings(extra); len(extra) > 0 {
-		return Values{}, Unknown("params."+extra[0], extra[0], names)
 	}
 	if f.check != nil {
 		if err := f.check(v, given); err != nil {
@@ -84,6 +92,21 @@ func (f Fault) Values(given map[string]any) (Values, error) {
 		}
 	}
 	return v, nil
+}
+
+// unknown says that the fault has no such parameter; nil if it has.
+func (f Fault) unknown(name string) *Bad {
+	var names []string
+	for _, p := range f.Params {
+		names = append(names, p.Name)
+	}
+	switch {
+	case slices.Contains(names, name):
+		return nil
+	case len(names) == 0:
+		return Badly("params."+name, "must be left out: %s has no parameters", f.Name)
+	}
+	return Unknown("params."+name, "parameter of "+f.Name, name, names)
 }
 
 func (v Values) set(p Param, x any, given bool) error {
@@ -96,7 +119,7 @@ func (v Values) set(p Param, x any, given bool) error {
 		case !ok:
 			return Badly(field, "must be a text")
 		case !slices.Contains(p.Names, s):
-			return Unknown(field, s, p.Names)
+			return Unknown(field, p.Name, s, p.Names)
 		}
 		v.Text[p.Name] = s
 		return nil
@@ -108,9 +131,9 @@ func (v Values) set(p Param, x any, given bool) error {
 	case !ok:
 		return Badly(field, "must be a number")
 	case math.IsNaN(f) || f < p.Min || f > p.Max:
-		return Badly(field, "must be %s..%s", plain(p.Min), plain(p.Max))
+		return Badly(field, "must be %s to %s", plain(p.Min), plain(p.Max))
 	case p.Whole && f != math.Trunc(f):
-		return Badly(field, "must be an integer")
+		return Badly(field, "must be a whole number")
 	}
 	v.Num[p.Name] = f
 	return nil

@@ -7,9 +7,14 @@ import (
 	"strings"
 )
 
-// Name is the known name closest to a wrong one: up to a third of the letters may differ. If none is that close, it is
-// the shortest that begins with the wrong one (p99 for p99_all); "" if none does.
+// Name is the known name closest to a wrong one: the same in other letters, or up to a third of the letters may differ. If
+// none is that close, it is the shortest that begins with the wrong one (p99 for p99_all); "" if none does.
 func Name(name string, known []string) string {
+	for _, k := range known {
+		if strings.EqualFold(k, name) {
+			return k
+		}
+	}
 	best, short, least := "", "", 0
 	for _, k := range known {
 		d := distance(name, k)

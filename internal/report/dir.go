@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,6 +73,16 @@ func ClearDir(dir string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// IsDir reports whether a folder of fsys is a run directory.
+func IsDir(fsys fs.FS, dir string) bool {
+	for _, name := range []string{"config.json", "verdicts.json"} {
+		if info, err := fs.Stat(fsys, path.Join(dir, name)); err != nil || info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 const historyFile = "history.ndjson"

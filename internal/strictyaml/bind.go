@@ -119,6 +119,9 @@ func (b *Binder) Bind(n ast.Node, v reflect.Value) {
 		if !plain {
 			b.Problem(PosOf(n), "expected text, found %s", KindOf(n))
 		} else if err := t.UnmarshalText([]byte(text)); err != nil {
+			if _, moment := t.(*time.Time); moment {
+				err = fmt.Errorf("%q is not a time, write it like 2026-11-22T09:00:00Z", text)
+			}
 			b.Problem(PosOf(n), "%s", err)
 		}
 		return
@@ -164,7 +167,7 @@ func (b *Binder) bindKind(n ast.Node, v reflect.Value, text string, plain bool) 
 		if v.Kind() == reflect.Slice {
 			v.Set(reflect.MakeSlice(v.Type(), len(seq.Values), len(seq.Values)))
 		} else if len(seq.Values) != v.Len() {
-			bad(fmt.Sprintf("a list of %d", v.Len()))
+			b.Problem(PosOf(n), "expected a list of %d, found one of %d", v.Len(), len(seq.Values))
 			return
 		}
 		for i, e := range seq.Values {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -49,13 +50,17 @@ func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
 	if len(f.enum) == 0 {
 		return
 	}
+	one := "a valid " + key
+	if strings.HasSuffix(key, "s") && !strings.HasSuffix(key, "ss") { // scopes: [x], doors: x
+		one = "valid for " + key
+	}
 	check := func(n ast.Node, s string) {
 		for _, e := range f.enum {
 			if s == e || s == "" {
 				return
 			}
 		}
-		b.Problem(PosOf(n), "%q is not a valid %s%s", s, key, Hint(s, f.enum))
+		b.Problem(PosOf(n), "%q is not %s%s", s, one, Hint(s, f.enum))
 	}
 	switch x := v.Interface().(type) {
 	case string:

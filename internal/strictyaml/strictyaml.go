@@ -24,6 +24,7 @@ type Binder struct {
 	Notes any
 
 	problems []Problem
+	paths    []string // of the values in which the problems were found
 	anchors  map[string]ast.Node
 	keys     map[string]Pos // by path, such as places[0].kind
 	values   map[string]Pos
@@ -101,6 +102,25 @@ func (b *Binder) Failed() bool { return len(b.problems) > 0 }
 // Problem adds a problem.
 func (b *Binder) Problem(p Pos, format string, args ...any) {
 	b.problems = append(b.problems, Problem{Line: p.Line, Col: p.Col, Message: fmt.Sprintf(format, args...)})
+	b.paths = append(b.paths, b.path)
+}
+
+// Has reports whether the file has a key at a path such as stages[1].rate.
+func (b *Binder) Has(path string) bool {
+	_, ok := b.keys[path]
+	return ok
+}
+
+// FailedAt reports whether a problem was found at a path, in a part of it or at the same place in the file: what follows
+// from a value that couldn't be read is not a second mistake.
+func (b *Binder) FailedAt(path string) bool {
+	at := b.ValueAt(path)
+	for i, p := range b.problems {
+		if rest, in := strings.CutPrefix(b.paths[i], path); in && (rest == "" || rest[0] == '.' || rest[0] == '[') || at == (Pos{p.Line, p.Col}) {
+			return true
+		}
+	}
+	return false
 }
 
 // Problems are the problems so far, in the order in which they were found.

@@ -17,6 +17,8 @@ type sample struct {
 	Pair  [2]string      `json:"pair"`
 	Parts []part         `json:"parts"`
 	Free  map[string]any `json:"free"`
+	Ways  []string       `json:"ways" jsonschema:"enum=open,enum=hold"`
+	At    time.Time      `json:"at"`
 	Own   string         `yaml:"-" json:"own"`
 }
 
@@ -60,14 +62,16 @@ func TestProblems(t *testing.T) {
 s.yaml:1:1: "name" is missing
 s.yaml:2:7: "toy" is not a valid kind, valid: test live
 s.yaml:3:7: "long" is not a valid duration, write it like 80ms, 20s or 1m30s
-s.yaml:4:7: expected a list of 2, found a list
+s.yaml:4:7: expected a list of 2, found one of 1
 s.yaml:5:16: expected a whole number, found "many"
 s.yaml:5:26: expected true or false, found "perhaps"
-s.yaml:6:1: unknown key "own", valid: free kind name pair parts wait`,
+s.yaml:6:1: unknown key "own", valid: at free kind name pair parts wait ways`,
 		"name: a\nparts: [{ratio: NaN}, {ratio: .inf}]": `s.yaml:2:17: expected a number, found "NaN"
 s.yaml:2:31: expected a number, found ".inf"`,
 		"name: a\nname: b\n":          `s.yaml:2:1: "name" is given twice`,
 		"name: a\nfree: {x: 1, x: 2}": `s.yaml:2:14: "x" is given twice`,
+		"name: a\nways: [open, hodl]": `s.yaml:2:14: "hodl" is not valid for ways, did you mean "hold"?`,
+		"name: a\nat: 2026-10-01":     `s.yaml:2:5: "2026-10-01" is not a time, write it like 2026-11-22T09:00:00Z`,
 		"name: [a":                    "s.yaml:1:7: sequence end token ']' not found",
 		"name: *nowhere":              "s.yaml:1:7: no anchor &nowhere before this\ns.yaml:1:7: expected text, found nothing",
 		"name: a\n---\nname: b":       "s.yaml:3:1: only one document per file",

@@ -14,6 +14,7 @@ type problems []string
 func (p problems) Error() string { return strings.Join(p, "\n") }
 
 type checker struct {
+	given    func(field string) bool // the file has the field
 	seen     map[string]string
 	problems []string
 }

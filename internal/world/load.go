@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/shard"
@@ -30,14 +31,12 @@ func Parse(name string, b []byte, seed int64) (*World, error) {
 		if w.Seed == 0 {
 			w.Seed = 1
 		}
-		if b.Failed() {
-			return
-		}
 		var list problems
-		errors.As(w.Resolve(), &list)
+		errors.As(w.resolve(b.Has), &list)
+		field := func(p string) string { at, _, _ := strings.Cut(p, ": "); return at }
+		list = slices.DeleteFunc(list, func(p string) bool { return b.FailedAt(field(p)) })
 		for _, p := range list {
-			field, _, _ := strings.Cut(p, ": ")
-			b.Problem(b.ValueAt(field), "%s", p)
+			b.Problem(b.ValueAt(field(p)), "%s", p)
 		}
 	})
 	if bad, ok := errors.AsType[strictyaml.Problems](err); ok {

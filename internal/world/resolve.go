@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // Scopes of a key that may do everything.
@@ -21,6 +22,12 @@ const (
 	doorsPerBoard  = 2
 )
 
+// maxDoorsPerBoard bounds generated boards, maxChannel the relays of any.
+const (
+	maxDoorsPerBoard = 16
+	maxChannel       = 64
+)
+
 var names = []string{"Gangnam", "Hongdae", "Itaewon", "Jamsil", "Mapo", "Seocho", "Yeouido", "Seongsu", "Sinchon", "Jongno"}
 
 // Default is the world without a file: one test place (one board, two entry doors) and live places of ten boards with
@@ -28,7 +35,7 @@ var names = []string{"Gangnam", "Hongdae", "Itaewon", "Jamsil", "Mapo", "Seocho"
 // secrets.
 func Default(seed int64, liveBoards int) *World {
 	week := access.Week{}
-	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
+	for _, d := range weekdays {
 		week[d] = [][2]string{{"09:00", "22:00"}}
 	}
 	w := &World{Seed: seed, Places: []Place{{
@@ -53,8 +60,12 @@ func Default(seed int64, liveBoards int) *World {
 
 // Resolve fills in every id and generated board, deterministically by Seed, and checks everything; DeriveSecrets adds
 // the secrets. The error lists every problem, one per line.
-func (w *World) Resolve() error {
-	c := &checker{seen: map[string]string{}}
+func (w *World) Resolve() error { return w.resolve(func(string) bool { return false }) }
+
+// resolve is Resolve for a file. given reports whether it has a field: what it leaves out is derived, what it has must
+// be right.
+func (w *World) resolve(given func(field string) bool) error {
+	c := &checker{seen: map[string]string{}, given: given}
 	if len(w.Places) == 0 {
 		c.add("places", "at least one place is needed")
 	}
@@ -67,27 +78,40 @@ func (w *World) Resolve() error {
 func (w *World) resolvePlace(c *checker, i int) {
 	p := &w.Places[i]
 	at := fmt.Sprintf("places[%d]", i)
-	if p.ID == "" {
+	if p.ID == "" && !c.given(at+".id") {
 		p.ID = w.id("plc_", "place", i)
 	}
 	c.id(at+".id", "plc_", p.ID)
-	if p.Name == "" {
+	if p.Name == "" && !c.given(at+".name") {
 		p.Name = fmt.Sprintf("Place %d", i+1)
 	}
+	if p.Name == "" {
+		c.add(at+".name", "must not be empty")
+	}
 	c.name(at+".name", p.Name)
-	if p.Kind == "" {
+	if p.Kind == "" && !c.given(at+".kind") {
 		p.Kind = Live
 	}
 	if p.Kind != Test && p.Kind != Live {
-		c.add(at+".kind", fmt.Sprintf("%q is neither test nor live", p.Kind))
+		c.add(at+".kind", fmt.Sprintf("%q is neither test nor live%s", p.Kind, near.Hint(p.Kind, []string{Test, Live})))
 	}
-	if p.Timezone == "" {
+	if p.Timezone == "" && !c.given(at+".timezone") {
 		p.Timezone = "Asia/Seoul"
 	}
-	if _, err := time.LoadLocation(p.Timezone); err != nil {
+	if _, err := time.LoadLocation(p.Timezone); err != nil || p.Timezone == "" || p.Timezone == "Local" {
 		c.add(at+".timezone", fmt.Sprintf("%q is not a timezone, e.g. Asia/Seoul", p.Timezone))
 	}
-	if p.EntryPhone == "" {
+	w.resolvePhone(c, at, i)
+	resolveHours(c, at, p)
+	checkDays(c, at, p)
+	w.resolveBoards(c, at, i)
+	w.resolveKeys(c, at, i)
+	checkMemberships(c, at, p)
+}
+
+func (w *World) resolvePhone(c *checker, at string, i int) {
+	p := &w.Places[i]
+	if p.EntryPhone == "" && !c.given(at+".entryPhone") {
 		n := binary.BigEndian.Uint32(w.sum("phone", i))
 		for taken := true; taken; n++ { // among thousands of places, numbers collide
 			p.EntryPhone = fmt.Sprintf("0507%02d%05d", i%100, (uint32(i/100)*7919+n)%100000)
@@ -98,69 +122,15 @@ func (w *World) resolvePlace(c *checker, i int) {
 		c.add(at+".entryPhone", fmt.Sprintf("%q is not 8 to 15 digits", p.EntryPhone))
 	}
 	c.once(at+".entryPhone", "entry phone "+p.EntryPhone)
-	if p.Hours == nil {
-		p.Hours = access.Week{}
-	}
-	for _, d := range []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} {
-		if p.Hours[d] == nil {
-			p.Hours[d] = [][2]string{}
-		}
-	}
-	if err := access.CheckWeek(p.Hours); err != nil {
-		c.add(at+".hours", err.Error())
-	}
-	checkDays(c, at, p)
-	w.resolveBoards(c, at, i)
-	w.resolveKeys(c, at, i)
-	checkMemberships(c, at, p)
-}
-
-func checkDays(c *checker, at string, p *Place) {
-	for j, cl := range p.Closures {
-		if !access.IsDate(cl.From) || !access.IsDate(cl.To) || cl.To < cl.From {
-			c.add(fmt.Sprintf("%s.closures[%d]", at, j), "from and to must be dates YYYY-MM-DD, from not after to")
-		}
-		c.name(fmt.Sprintf("%s.closures[%d].name", at, j), cl.Name)
-	}
-	for j, h := range p.Holidays {
-		if !access.IsDate(h.Date) || slices.ContainsFunc(p.Holidays[:j], func(x access.Holiday) bool { return x.Date == h.Date }) {
-			c.add(fmt.Sprintf("%s.holidays[%d].date", at, j), fmt.Sprintf("%q is not a date YYYY-MM-DD, or appears twice", h.Date))
-		}
-		if err := access.CheckDay(h.Intervals); err != nil {
-			c.add(fmt.Sprintf("%s.holidays[%d].intervals", at, j), err.Error())
-		}
-		c.name(fmt.Sprintf("%s.holidays[%d].name", at, j), h.Name)
-	}
 }
 
 func (w *World) resolveBoards(c *checker, at string, i int) {
 	p := &w.Places[i]
-	if f := p.Fleet; f != nil {
-		if f.Boards < 0 {
-			c.add(at+".fleet.boards", "must be 0 or more")
-			f.Boards = 0
-		}
-		doors := f.DoorsPerBoard
-		if doors == 0 {
-			doors = doorsPerBoard
-		}
-		if doors < 1 || doors > 16 {
-			c.add(at+".fleet.doorsPerBoard", "must be 1 to 16")
-			doors = 1
-		}
-		for n := range f.Boards {
-			b := Board{Name: fmt.Sprintf("Board %d", n+1)}
-			for d := range doors {
-				b.Doors = append(b.Doors, Door{Name: fmt.Sprintf("Door %d-%d", n+1, d+1), Channel: d + 1})
-			}
-			p.Boards = append(p.Boards, b)
-		}
-		p.Report, p.Fleet = f.Report, nil
-	}
+	resolveFleet(c, at, p)
 	for j := range p.Boards {
 		b := &p.Boards[j]
 		bat := fmt.Sprintf("%s.boards[%d]", at, j)
-		if b.ID == "" {
+		if b.ID == "" && !c.given(bat+".id") {
 			b.ID = w.id("brd_", "board", i, j)
 		}
 		c.id(bat+".id", "brd_", b.ID)
@@ -168,34 +138,82 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 			b.Name = fmt.Sprintf("Board %d", j+1)
 		}
 		c.name(bat+".name", b.Name)
-		if b.Given = b.Password != ""; b.Given && len(b.Password) < MinPassword {
+		b.Given = b.Password != "" || c.given(bat+".password")
+		if b.Given && len(b.Password) < MinPassword {
 			c.add(bat+".password", fmt.Sprintf("must have at least %d characters", MinPassword))
 		}
-		channels := map[int]bool{}
-		for k := range b.Doors {
-			d := &b.Doors[k]
-			dat := fmt.Sprintf("%s.doors[%d]", bat, k)
-			if d.ID == "" {
-				d.ID = w.id("dor_", "door", i, j, k)
-			}
-			c.id(dat+".id", "dor_", d.ID)
-			if d.Name == "" {
-				d.Name = fmt.Sprintf("Door %d-%d", j+1, k+1)
-			}
-			c.name(dat+".name", d.Name)
-			if d.Channel == 0 {
-				d.Channel = k + 1
-			}
-			if d.Channel < 1 || d.Channel > 64 || channels[d.Channel] {
-				c.add(dat+".channel", fmt.Sprintf("channel %d must be 1 to 64 and free on its board", d.Channel))
-			}
-			channels[d.Channel] = true
-			if d.EntryPermitMaxHours == 0 {
-				d.EntryPermitMaxHours = 720
-			}
-			if d.EntryPermitMaxHours < 1 || d.EntryPermitMaxHours > 720 {
-				c.add(dat+".entryPermitMaxHours", "must be 1 to 720")
-			}
+		if len(b.Doors) == 0 {
+			c.add(bat+".doors", "at least one door is needed")
+		}
+		w.resolveDoors(c, bat, i, j)
+	}
+}
+
+// resolveFleet adds the generated boards to the named ones.
+func resolveFleet(c *checker, at string, p *Place) {
+	f := p.Fleet
+	if f == nil {
+		return
+	}
+	if f.Boards < 0 {
+		c.add(at+".fleet.boards", "must be 0 or more")
+		f.Boards = 0
+	}
+	doors := f.DoorsPerBoard
+	if doors == 0 && !c.given(at+".fleet.doorsPerBoard") {
+		doors = doorsPerBoard
+	}
+	if doors < 1 || doors > maxDoorsPerBoard {
+		c.add(at+".fleet.doorsPerBoard", fmt.Sprintf("must be 1 to %d", maxDoorsPerBoard))
+		doors = 1
+	}
+	if r := f.Report; r != nil {
+		if r.P50 < 0 {
+			c.add(at+".fleet.report.p50", "must be 0 or more")
+		}
+		if r.P99 < r.P50 {
+			c.add(at+".fleet.report.p99", fmt.Sprintf("must not be below p50 (%s)", r.P50))
+		}
+	}
+	for n := range f.Boards {
+		b := Board{Name: fmt.Sprintf("Board %d", n+1)}
+		for d := range doors {
+			b.Doors = append(b.Doors, Door{Name: fmt.Sprintf("Door %d-%d", n+1, d+1), Channel: d + 1})
+		}
+		p.Boards = append(p.Boards, b)
+	}
+	p.Report, p.Fleet = f.Report, nil
+}
+
+func (w *World) resolveDoors(c *checker, bat string, i, j int) {
+	b := &w.Places[i].Boards[j]
+	channels := map[int]int{} // door by channel
+	for k := range b.Doors {
+		d := &b.Doors[k]
+		dat := fmt.Sprintf("%s.doors[%d]", bat, k)
+		if d.ID == "" && !c.given(dat+".id") {
+			d.ID = w.id("dor_", "door", i, j, k)
+		}
+		c.id(dat+".id", "dor_", d.ID)
+		if d.Name == "" {
+			d.Name = fmt.Sprintf("Door %d-%d", j+1, k+1)
+		}
+		c.name(dat+".name", d.Name)
+		if d.Channel == 0 && !c.given(dat+".channel") {
+			d.Channel = k + 1
+		}
+		if d.Channel < 1 || d.Channel > maxChannel {
+			c.add(dat+".channel", fmt.Sprintf("must be 1 to %d", maxChannel))
+		} else if first, taken := channels[d.Channel]; taken {
+			c.add(dat+".channel", fmt.Sprintf("channel %d is taken by doors[%d] of this board", d.Channel, first))
+		} else {
+			channels[d.Channel] = k
+		}
+		if d.EntryPermitMaxHours == 0 && !c.given(dat+".entryPermitMaxHours") {
+			d.EntryPermitMaxHours = 720
+		}
+		if d.EntryPermitMaxHours < 1 || d.EntryPermitMaxHours > 720 {
+			c.add(dat+".entryPermitMaxHours", "must be 1 to 720")
 		}
 	}
 }
@@ -207,19 +225,23 @@ func (w *World) resolveKeys(c *checker, at string, i int) {
 	}
 	for j := range p.Keys {
 		k := &p.Keys[j]
+		kat := fmt.Sprintf("%s.keys[%d]", at, j)
 		if len(k.Scopes) == 0 {
+			if c.given(kat + ".scopes") {
+				c.add(kat+".scopes", "at least one is needed; without the field the key has both")
+			}
 			k.Scopes = bothScopes
 		}
 		for _, s := range k.Scopes {
-			if s != bothScopes[0] && s != bothScopes[1] {
-				c.add(fmt.Sprintf("%s.keys[%d].scopes", at, j), fmt.Sprintf("%q is neither space:partner nor device:door", s))
+			if !slices.Contains(bothScopes, s) {
+				c.add(kat+".scopes", fmt.Sprintf("%q is neither space:partner nor device:door%s", s, near.Hint(s, bothScopes)))
 			}
 		}
-		if k.ID == "" {
+		if k.ID == "" && !c.given(kat+".id") {
 			k.ID = w.id("key_", "key", i, j)
 		}
-		c.id(fmt.Sprintf("%s.keys[%d].id", at, j), "key_", k.ID)
-		c.name(fmt.Sprintf("%s.keys[%d].name", at, j), k.Name)
+		c.id(kat+".id", "key_", k.ID)
+		c.name(kat+".name", k.Name)
 	}
 }
 

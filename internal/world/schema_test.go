@@ -73,6 +73,9 @@ func TestSchemaAndParserAgree(t *testing.T) {
 		}
 	}
 	check("the example", Example, true)
+	check("a place without kind and name", "places: [{fleet: {boards: 1}}]", true)
+	check("a board of nothing", "places: [{boards: [{}]}]", false)
+	check("a board without doors", "places: [{boards: [{doors: []}]}]", false)
 	for mistake, change := range map[string][2]string{
 		"a wrong kind":           {"kind: test", "kind: demo"},
 		"an unknown field":       {"seed: 7", "sed: 7"},
@@ -80,9 +83,21 @@ func TestSchemaAndParserAgree(t *testing.T) {
 		"721 hours":              {"entryPermitMaxHours: 48", "entryPermitMaxHours: 721"},
 		"a wrong scope":          {`"space:partner"`, `"space:all"`},
 		"an id with a space":     {"brd_front", "brd front"},
-		"channel 0":              {"channel: 2", "channel: -1"},
+		"a negative channel":     {"channel: 2", "channel: -1"},
 		"half an interval":       {`["10:00", "14:00"]`, `["10:00"]`},
 		"a weekday that isn't":   {"sun: []", "sunday: []"},
+		"no channel":             {"channel: 2", "channel: 0"},
+		"a channel too many":     {"channel: 2", "channel: 65"},
+		"no doors per board":     {"doorsPerBoard: 2", "doorsPerBoard: 0"},
+		"doors too many":         {"doorsPerBoard: 2", "doorsPerBoard: 17"},
+		"a fleet of nothing":     {"fleet: {boards: 1}", "fleet: {}"},
+		"half a report":          {", p99: 400ms", ""},
+		"a key for nothing":      {`scopes: ["space:partner", "device:door"], sim`, "scopes: [], sim"},
+		"a place without a name": {"name: Trial ", `name: "" `},
+		"an empty phone":         {`"05011112222"`, `""`},
+		"an empty kind":          {"kind: test", `kind: ""`},
+		"no hours at all":        {"entryPermitMaxHours: 48", "entryPermitMaxHours: 0"},
+		"a closure without end":  {", to: 2026-12-25", ""},
 		"a membership of nobody": {`phone: "01011112222", `, ""},
 	} {
 		if !strings.Contains(Example, change[0]) {

@@ -52,7 +52,7 @@ type Board struct {
 	Name     string `yaml:"name" json:"name"`
 	Password string `yaml:"password" json:"-"` // at least MinPassword characters; else derived
 	Given    bool   `yaml:"-" json:"-"`        // Password is the file's own
-	Doors    []Door `yaml:"doors" json:"doors"`
+	Doors    []Door `yaml:"doors" json:"doors" jsonschema:"required"`
 }
 
 // Door is wired to a channel of a board. Entry nil = true; EntryPermitMaxHours 0 = 720.
@@ -66,15 +66,15 @@ type Door struct {
 
 // Fleet asks for generated boards.
 type Fleet struct {
-	Boards        int     `yaml:"boards" json:"boards"`
+	Boards        int     `yaml:"boards" json:"boards" jsonschema:"required"`
 	DoorsPerBoard int     `yaml:"doorsPerBoard" json:"doorsPerBoard"` // default 2
 	Report        *Report `yaml:"report" json:"report"`
 }
 
 // Report is a response time distribution.
 type Report struct {
-	P50 time.Duration `yaml:"p50" json:"p50"`
-	P99 time.Duration `yaml:"p99" json:"p99"`
+	P50 time.Duration `yaml:"p50" json:"p50" jsonschema:"required"`
+	P99 time.Duration `yaml:"p99" json:"p99" jsonschema:"required"`
 }
 
 // Key is an API key; Sim allows sim: reasons.
@@ -88,9 +88,9 @@ type Key struct {
 
 // Membership is a grant that exists from the start.
 type Membership struct {
-	Phone    string     `yaml:"phone" json:"phone"`
+	Phone    string     `yaml:"phone" json:"phone" jsonschema:"required"`
 	Name     string     `yaml:"name" json:"name"`
-	StartsAt time.Time  `yaml:"startsAt" json:"startsAt"`
+	StartsAt time.Time  `yaml:"startsAt" json:"startsAt" jsonschema:"required"`
 	EndsAt   *time.Time `yaml:"endsAt" json:"endsAt"`
 	DoorIDs  []string   `yaml:"doorIds" json:"doorIds"`
 }

@@ -120,7 +120,28 @@ func TestBadWorlds(t *testing.T) {
 		"every one":         {"places:\n  - kind: toy\n    timezone: Mars/Crater\n", "w.yaml:2:11: places[0].kind: \"toy\" is neither test nor live\nw.yaml:3:15: "},
 		"timezone":          {"places: [{timezone: Mars/Crater}]\n", "not a timezone"},
 		"same id":           {"places: [{id: plc_a}, {id: plc_a}]\n", "taken by places[0].id"},
-		"channel":           {"places: [{boards: [{doors: [{channel: 1}, {channel: 1}]}]}]\n", "free on its board"},
+		"channel":           {"places: [{boards: [{doors: [{channel: 1}, {channel: 1}]}]}]\n", "doors[1].channel: channel 1 is taken by doors[0] of this board"},
+		"channel 0":         {"places: [{boards: [{doors: [{channel: 0}]}]}]\n", "doors[0].channel: must be 1 to 64"},
+		"channel 65":        {"places: [{boards: [{doors: [{channel: 65}]}]}]\n", "doors[0].channel: must be 1 to 64"},
+		"no hours":          {"places: [{boards: [{doors: [{entryPermitMaxHours: 0}]}]}]\n", "must be 1 to 720"},
+		"board of nothing":  {"places: [{boards: [{}]}]\n", "\"doors\" is missing"},
+		"no doors":          {"places: [{boards: [{doors: []}]}]\n", "boards[0].doors: at least one door is needed"},
+		"empty fleet":       {"places: [{fleet: {}}]\n", "\"boards\" is missing"},
+		"doors of a fleet":  {"places: [{fleet: {boards: 1, doorsPerBoard: 0}}]\n", "doorsPerBoard: must be 1 to 16"},
+		"half a report":     {"places: [{fleet: {boards: 1, report: {p50: 80ms}}}]\n", "\"p99\" is missing"},
+		"upside down":       {"places: [{fleet: {boards: 1, report: {p50: 400ms, p99: 80ms}}}]\n", "report.p99: must not be below p50 (400ms)"},
+		"negative":          {"places: [{fleet: {boards: 1, report: {p50: -1ms, p99: 80ms}}}]\n", "report.p50: must be 0 or more"},
+		"no scopes":         {"places: [{keys: [{scopes: []}]}]\n", "scopes: at least one is needed"},
+		"scope":             {"places: [{keys: [{scopes: [device:doors]}]}]\n", "did you mean \"device:door\"?"},
+		"no name":           {"places: [{name: \"\"}]\n", "places[0].name: must not be empty"},
+		"no password":       {"places: [{boards: [{password: \"\", doors: [{}]}]}]\n", "boards[0].password: must have at least 16"},
+		"near kind":         {"places: [{kind: liv}]\n", "did you mean \"live\"?"},
+		"weekday":           {"places: [{hours: {mond: []}}]\n", "places[0].hours.mond: \"mond\" is not a day (mon..sun), did you mean \"mon\"?"},
+		"two days":          {"places: [{hours: {mon: [[\"9\", \"10:00\"]], tue: [[\"x\", \"y\"]]}}]\n", "must be HH:MM\nw.yaml:1:47: places[0].hours.tue: start \"x\" must be"},
+		"holiday":           {"places: [{holidays: [{date: 2026-13-09}]}]\n", "\"2026-13-09\" is not a date, write it like"},
+		"holiday twice":     {"places: [{holidays: [{date: 2026-10-09}, {date: 2026-10-09}]}]\n", "2026-10-09 is a holiday already"},
+		"closure":           {"places: [{closures: [{from: 2026-10-09, to: 2026-10-08}]}]\n", "closures[0].to: 2026-10-08 is before from"},
+		"start of nobody":   {"places: [{memberships: [{phone: \"01011112222\", startsAt: 2026-10-01}]}]\n", "\"2026-10-01\" is not a time, write it like 2026-11-22T09:00:00Z"},
 		"hours":             {"places: [{hours: {mon: [[\"09:00\", \"09:00\"]]}}]\n", "hours"},
 		"place's name":      {"places: [{name: \"a\\u202eb\"}]\n", "w.yaml:1:17: places[0].name: must not contain control"},
 		"board's name":      {"places: [{boards: [{name: \"a\\tb\"}]}]\n", "places[0].boards[0].name: must not"},
@@ -139,5 +160,29 @@ func TestBadWorlds(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestEveryMistakeAtOnce: what can't be read doesn't hide what is wrong elsewhere, and isn't reported twice.
+func TestEveryMistakeAtOnce(t *testing.T) {
+	t.Parallel()
+	const file = `places:
+  - nam: Gangnam
+    kind: liv
+    timezone: X/Y
+    boards: [{doors: [{channel: x, entryPermitMaxHours: 0}]}]
+    fleet: {report: {p50: soon, p99: 80ms}}
+    keys: [{scopes: [[a]]}]
+    memberships: [{phone: "0101111222A", startsAt: 2026-10-01, doorIds: [dor_x, dor_y]}]
+`
+	var at []string
+	_, err := Parse("w.yaml", []byte(file), 0)
+	for line := range strings.Lines(fmt.Sprint(err)) {
+		_, rest, _ := strings.Cut(line, ":")
+		n, _, _ := strings.Cut(rest, ":")
+		at = append(at, n)
+	}
+	if got, want := strings.Join(at, " "), "2 3 4 5 5 6 6 7 8 8 8 8"; got != want {
+		t.Errorf("problems in lines %s, want %s:\n%s", got, want, err)
 	}
 }

@@ -79,6 +79,7 @@ func (c *checker) step(s *Step) {
 	if s.Cases != nil {
 		c.columns(*s.Cases)
 	}
+	c.literals(s)
 	c.defines(&s.Verbs)
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -119,7 +120,7 @@ func notes(b *strictyaml.Binder) *found {
 func (f *found) use(u use)    { f.uses = append(f.uses, u) }
 func (f *found) expr(e *Expr) { f.exprs = append(f.exprs, e) }
 
-// Load reads files and folders (every *.yaml and *.yml in them). The error is Problems if a file is invalid, else the
+// Load reads files and folders (every *.yaml and *.yml in them, except the copies that run directories keep). The error is Problems if a file is invalid, else the
 // file system's.
 func Load(paths ...string) ([]*File, error) {
 	var names []string
@@ -162,6 +163,9 @@ func ParseFS(fsys fs.FS, names []string) ([]*File, error) {
 
 func yamlIn(fsys fs.FS) (names []string, err error) {
 	err = fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && p != "." && report.IsDir(fsys, p) {
+			return fs.SkipDir
+		}
 		if err == nil && !d.IsDir() && (strings.HasSuffix(p, ".yaml") || strings.HasSuffix(p, ".yml")) {
 			names = append(names, p)
 		}

@@ -45,3 +45,25 @@ func TestErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestLoadSkipsRuns: a folder's files don't include the copies in run directories below it, but those of a run directory
+// that is named itself.
+func TestLoadSkipsRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, path := range []string{"mine.yaml", "sub/other.yml", "sub/config.json", "runs/one/scenarios/mine.yaml", "runs/one/config.json", "runs/one/verdicts.json"} {
+		path = filepath.Join(dir, path)
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.OK(t, os.WriteFile(path, []byte("steps: [{call: {path: /echo}}]"), 0o644))
+	}
+	for from, want := range map[string][]string{".": {"mine.yaml", "sub/other.yml"}, "runs": nil, "runs/one": {"runs/one/scenarios/mine.yaml"}} {
+		var got []string
+		files, err := Load(filepath.Join(dir, from))
+		for _, f := range files {
+			got = append(got, filepath.ToSlash(strings.TrimPrefix(f.Path, dir+string(filepath.Separator))))
+		}
+		if d := cmp.Diff(want, got); d != "" || (err == nil) != (want != nil) {
+			t.Errorf("%s: got %v; -want +got:\n%s", from, err, d)
+		}
+	}
+}

@@ -86,8 +86,11 @@ func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) ([]*boardInfo, 
 		n = x.count(c.Boards, n)
 	case c.Share != nil:
 		f, err := c.Share.num(x.scope)
-		if err == nil && f <= 0 {
+		switch {
+		case err == nil && f <= 0:
 			err = fmt.Errorf("a share of %s contains no boards", c.Share.raw)
+		case err == nil && f > 1:
+			err = fmt.Errorf("a share of %s is more than all boards", c.Share.raw)
 		}
 		if err != nil {
 			return nil, err
@@ -108,11 +111,9 @@ func (c *Cohort) part(x *frame, from []*boardInfo, _ *rand.Rand) ([]*boardInfo, 
 	if err != nil {
 		return nil, err
 	}
-	a, b, _ := strings.Cut(text, "/")
-	n, err1 := strconv.Atoi(a)
-	m, err2 := strconv.Atoi(b)
-	if err1 != nil || err2 != nil || n < 1 || m < n {
-		return nil, fmt.Errorf("%q is not a valid fraction, write it like 1/4", text)
+	n, m, err := fraction(text)
+	if err != nil {
+		return nil, err
 	}
 	all := shuffled(from, rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("parts"))))
 	var out []*boardInfo
@@ -121,6 +122,17 @@ func (c *Cohort) part(x *frame, from []*boardInfo, _ *rand.Rand) ([]*boardInfo, 
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].id < out[j].id })
 	return out, nil
+}
+
+// fraction is n of m parts.
+func fraction(text string) (n, m int, err error) {
+	a, b, _ := strings.Cut(text, "/")
+	n, err1 := strconv.Atoi(a)
+	m, err2 := strconv.Atoi(b)
+	if err1 != nil || err2 != nil || n < 1 || m < n {
+		return 0, 0, fmt.Errorf("%q is not a valid fraction, write it like 1/4", text)
+	}
+	return n, m, nil
 }
 
 func shuffled(in []*boardInfo, r *rand.Rand) []*boardInfo {

@@ -3,6 +3,7 @@ package auth
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/limit"
+	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/internal/recent"
 	"github.com/doorlab/doorlab/server/fail"
@@ -117,7 +119,8 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 	}
 	for _, sc := range scopes {
 		if sc != ScopePartner && sc != ScopeDoor {
-			return Key{}, "", fail.Invalid("scopes", "must be of "+ScopePartner+" and "+ScopeDoor)
+			text := fmt.Sprintf("%q is neither %s nor %s", sc, ScopePartner, ScopeDoor)
+			return Key{}, "", fail.New(fail.InvalidField, text+near.Hint(sc, []string{ScopePartner, ScopeDoor}), "field", "scopes")
 		}
 	}
 	if utf8.RuneCountInString(name) > 100 {

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -35,6 +34,10 @@ func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
 		patched("timezone", b.Timezone, "a string", false, &p.Timezone))
 	if err != nil {
 		refuse(w, err)
+		return
+	}
+	if p.EntryPhone != nil && *p.EntryPhone == "" && string(b.EntryPhone) != "null" {
+		refuse(w, fail.New(fail.InvalidPhone, "entryPhone must be 8 to 15 digits, or null for none", "field", "entryPhone"))
 		return
 	}
 	got, err := c.Places.PatchPlace(chi.URLParam(r, "placeId"), p)
@@ -77,9 +80,10 @@ func patched[T any](field string, raw json.RawMessage, must string, null bool, o
 		return nil
 	}
 	*out = new(T)
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if string(raw) == "null" && !null || dec.Decode(*out) != nil {
+	if name, hint := control.Misnamed(field, raw, *out); name != "" {
+		return fail.Invalid(name, "is not a known field"+hint)
+	}
+	if string(raw) == "null" && !null || json.Unmarshal(raw, *out) != nil {
 		return fail.Invalid(field, "must be "+must)
 	}
 	return nil

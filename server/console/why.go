@@ -46,6 +46,9 @@ type explanation struct {
 	why.Answer
 }
 
+// exactlyOne says how to name a person.
+const exactlyOne = "exactly one of phone, link and grantId is needed, as in ?phone=01012345678"
+
 // person is whom a question is about; exactly one field is set.
 type person struct{ phone, token, grantID string }
 
@@ -60,10 +63,10 @@ func whoAsked(w http.ResponseWriter, q url.Values) (p person, ok bool) {
 	}
 	switch {
 	case n == 0:
-		control.FailMissing(w, "phone", "or link or grantId, exactly one of them, as in ?phone=01012345678")
+		control.Fail(w, http.StatusBadRequest, fail.MissingField, exactlyOne, map[string]any{"field": "phone"})
 		return p, false
 	case n > 1:
-		control.FailField(w, "phone", "or link or grantId, exactly one of them, as in ?phone=01012345678")
+		control.FailText(w, "phone", exactlyOne)
 		return p, false
 	case q.Get("grantId") != "":
 		return person{grantID: q.Get("grantId")}, true

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLiterals: a value that is written down and can't be right is reported before anything runs, with its place; what a
+// template gives, or what is expected to be refused, isn't.
+func TestLiterals(t *testing.T) {
+	t.Parallel()
+	const week = `hours: {place: plc_1, week: {mond: []}`
+	for step, want := range map[string]string{
+		`fault: {fault: refuse, of: brd_1, params: {code: jam}}`:                            `"jam" is not a valid code, did you mean "jammed"?`,
+		`fault: {fault: refuse, of: brd_1, params: {cod: jammed}}`:                          `"cod" is not a valid parameter of refuse, did you mean "code"?`,
+		`fault: {fault: slow, of: brd_1, params: {p50Ms: -5}}`:                              `params.p50Ms must be 0 to 86400000`,
+		`fault: {fault: slow, of: brd_1, params: {p50Ms: 9, p99Ms: 8}}`:                     `params.p99Ms must not be below p50Ms (9)`,
+		`fault: {fault: slow, of: brd_1, params: {p50Ms: "${seed}", p99Ms: 8}}`:             "",
+		`fault: {fault: refuse, of: brd_1, params: {code: "${file}", cod: x}}`:              `"cod" is not a valid parameter`,
+		`fault: {fault: offline, of: brd_1, params: {percent: 5}}`:                          `params.percent must be left out: offline has no parameters`,
+		`fault: {fault: offline, of: brd_1, nth: 2}`:                                        `nth must be left out: offline does not depend on commands`,
+		`fault: {fault: offline, of: brd_1, nth: "${seed}"}`:                                `nth must be left out`,
+		`fault: {fault: offline, of: brd_1, commands: [open]}`:                              `commands must be left out`,
+		`fault: {fault: offline, of: brd_1, doors: dor_1}`:                                  `doorIds must be left out`,
+		`fault: {fault: noop, of: brd_1, nth: 0}`:                                           `nth must be 1 or more`,
+		`fault: {fault: noop, of: brd_1, nth: 1.5}`:                                         `nth must be 1 or more, a whole number`,
+		`fault: {fault: noop, of: brd_1, nth: "${seed}", commands: [open], for: 5m}`:        "",
+		`fault: {fault: reboot, of: brd_1, for: 5m}`:                                        `for must be left out: reboot acts once and is over`,
+		`fault: {fault: offline, share: 150%}`:                                              `share must be above 0 and at most 1, which is 100%`,
+		`fault: {fault: offline, share: 0}`:                                                 `share must be above 0`,
+		`fault: {fault: offline, share: 10%, hits: -1}`:                                     `hits must be a whole number of at least 0`,
+		`cohort: {name: a, part: 21/20}`:                                                    `"21/20" is not a valid fraction, write it like 1/4`,
+		`cohort: {name: a, part: half}`:                                                     `"half" is not a valid fraction`,
+		`cohort: {name: a, part: "${seed}/20"}`:                                             "",
+		`cohort: {name: a, share: 150%}`:                                                    `share must be above 0 and at most 1`,
+		`cohort: {name: a, boards: -1}`:                                                     `boards must be a whole number of at least 1`,
+		`cohort: {name: a, perPlace: 1.5}`:                                                  `perPlace must be a whole number`,
+		`place: {place: plc_1, set: {phonEnabled: true}}`:                                   `"phonEnabled" is not a valid field of a place, did you mean "phoneEnabled"?`,
+		`place: {place: plc_1, set: {phoneEnabled: "on"}}`:                                  `phoneEnabled must be true or false`,
+		`place: {place: plc_1, set: {entryPhone: "12"}}`:                                    `entryPhone must be null or a phone`,
+		`place: {place: plc_1, set: {entryPhone: null, closures: [], timezone: "${file}"}}`: "",
+		`door: {doors: dor_1, set: {entri: true}}`:                                          `"entri" is not a valid field of a door, did you mean "entry"?`,
+		`door: {doors: dor_1, set: {entryPermitMaxHours: 1.5}}`:                             `entryPermitMaxHours must be a whole number`,
+		`door: {doors: dor_1, set: {entry: false, entryPermitMaxHours: "${seed}"}}`:         "",
+		week + `}`: `"mond" is not a day (mon..sun), did you mean "mon"?`,
+		week + `, status: 400, error: invalid_field}`:                                "",
+		`hours: {place: plc_1, week: {mon: [["9", "10:00"]]}}`:                       `mon: start "9" must be HH:MM`,
+		`hours: {place: plc_1, week: {mon: nonsense}}`:                               `mon must be a list of intervals`,
+		`hours: {place: plc_1, week: {mon: "${file}", tue: [["09:00", "${file}"]]}}`: "",
+		`policy: {doors: dor_1, ref: custom, mode: free, week: {mond: []}}`:          `"mond" is not a day`,
+		`netloss: {boards: brd_1, graceSec: 1, channels: {al: close}}`:               `"al" is neither the number of a channel nor all`,
+		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}}`:              `"clsoe" is not a valid behaviour, did you mean "close"?`,
+		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}, status: 400}`: "",
+	} {
+		_, err := Parse("one.yaml", []byte("steps: [{call: {path: /echo}}, {"+step+"}]"))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "one.yaml:1:")) {
+			t.Errorf("%s: got %v, want a problem %q with its place", step, err, want)
+		}
+	}
+}
