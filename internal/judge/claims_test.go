@@ -191,7 +191,7 @@ func TestPlantedContentBugs(t *testing.T) {
 		{"hours of another day", answered("PATCH", placeRoute, 0, func(_ *history.Event, c *history.CallText) {
 			c.In["hours"] = fields{"week": fields{"tue": [][2]string{{"09:00", "18:00"}}}}
 		}), []string{"HRS-1"}, call, "has different ones"},
-		{"a dead link opens", answered("POST", linkRoute, 1, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 200, "" }), []string{"PERM-4", "ENT-3"}, call, "denies: link_invalid"},
+		{"a dead link opens", answered("POST", linkRoute, 1, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 200, "" }), []string{"PERM-4", "ENT-1", "ENT-3"}, call, "denies: link_invalid"},
 		{"a live link doesn't", answered("POST", linkRoute, 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 404, "link_invalid" }), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
 		{"a link opens without a command", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.Intent && e.Method == "link" }, func(e *history.Event) { e.Method = "phone" })

@@ -119,7 +119,7 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 			t.bad(e, "key %s: another request got the first one's answer", k.key)
 		}
 	}
-	v.reused(t, k)
+	repeats += v.reused(t, k)
 	v.oneCommand(t, k)
 	return repeats
 }
@@ -157,11 +157,16 @@ func (v *View) forgot(e *history.Event) bool {
 	return e.Status >= 500 || e.Status < 300 || e.Status == 409
 }
 
-// reused checks that only a different request is answered that the key is taken.
-func (v *View) reused(t *tally, k *keyUse) {
+// reused checks that only a different request is answered that the key is taken, and returns how many were since the
+// run began, after a command had its result.
+func (v *View) reused(t *tally, k *keyUse) (n int) {
+	var settled bool
 	for _, e := range k.answers {
-		if e.Code != codeReused || e.Meaning == "" {
+		if settled = settled || definite(e); e.Code != codeReused || e.Meaning == "" {
 			continue
+		}
+		if settled && !v.before(e, v.start()) {
+			n++
 		}
 		for _, f := range k.answers {
 			if definite(f) && f.Meaning == e.Meaning && e.At-f.At < keptMs && f.At-e.At < keptMs {
@@ -170,6 +175,7 @@ func (v *View) reused(t *tally, k *keyUse) {
 			}
 		}
 	}
+	return n
 }
 
 // oneCommand checks that all intents, publishes and answers under the key belong to one command, and that at most one

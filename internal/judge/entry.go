@@ -36,6 +36,7 @@ type decisions struct {
 	connected, outage, limit, windows *tally
 	weighed
 	opened, stopped, unknown int
+	granted                  int // in an outage, to be let in by a grant
 	within                   int // decided in an outage, up to 36 h
 	missed                   int // came after 36 h and would have been let in before
 	oldestMs                 int64
@@ -184,7 +185,6 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	}
 	if r.unknown {
 		n.unknown++
-		n.told(e.Result == vocab.Opened, e.Reason)
 		if b.truth && e.pulsed() != (e.Result == vocab.Opened) {
 			t.checked++
 			t.bad(e.line, "%s: %s, but the relay did %s", where, said(e.Event), e.line.Action) // [ENT-1] [OFF-1]
@@ -192,6 +192,9 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 		return
 	}
 	n.take(r)
+	if e.away() && r.allow && !r.byWindow() {
+		n.granted++
+	}
 	differs := r.agrees(e.Event)
 	if differs == "" && b.truth {
 		differs = r.relay(e)

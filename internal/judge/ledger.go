@@ -186,7 +186,7 @@ func WriteLedger(w io.Writer, rows []Row) error {
 }
 
 // one finds a count of 1 with a plural noun.
-var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes|times)\b`)
+var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|periods|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes|times)\b`)
 
 // plain is a verdict's number as a person reads it. Checkers use one wording whatever the numbers are, so that Combine
 // can add them up.

@@ -14,7 +14,7 @@ func off1(v *View) Verdict {
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages equal to the reference, %s opened; oldest outage %s%s",
 		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.oldestMs), n.rest())).
-		triedIf(v.told, n.opened, "nobody was let in during an outage")
+		triedIf(v.told, n.granted, "nobody was let in by a grant during an outage")
 }
 
 // off2 judges OFF-2: after 36 h, or with a lost clock, nothing is decided on site; up to exactly 36 h nothing is denied

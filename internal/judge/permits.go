@@ -65,7 +65,7 @@ func perm2(v *View) Verdict {
 // without cause. An operator may change a door's maximum unseen, so what a refusal says of it is judged by itself.
 func perm5(v *View) Verdict {
 	t := &tally{}
-	longest, refused := int64(0), 0
+	longest, registered, refused := int64(0), 0, 0
 	places := v.placeOfToken()
 	for _, c := range v.calls() {
 		from, okFrom := instant(c.In["startsAt"])
@@ -84,12 +84,13 @@ func perm5(v *View) Verdict {
 			}
 			continue
 		}
+		registered++
 		longest = max(longest, to-from)
 		if to <= from || to-from > maxPermitMs { // [PERM-5]
 			t.bad(c.Event, "a permit of %s was registered", secs(to-from))
 		}
 	}
-	return t.verdict(v, "PERM-5", fmt.Sprintf("%s creates, longest permit %s (limit 720 h)", amount.Number(t.checked), secs(longest))).
+	return t.verdict(v, "PERM-5", fmt.Sprintf("%s permits registered, longest %s (limit 720 h); %s periods refused", amount.Number(registered), secs(longest), amount.Number(t.checked-registered))).
 		tried(refused, "no period was refused as too long")
 }
 
@@ -187,7 +188,7 @@ func instant(v any) (int64, bool) {
 func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", amount.Number(given.checked), amount.Number(used.checked))).
-		triedIf(v.told, used.checked, "nobody who was registered got in by link or phone")
+		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone with a permit")
 }
 
 // perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's
@@ -203,7 +204,7 @@ func (v *View) regiven() (n int) {
 	last := map[string]*claim{}
 	for _, k := range v.claims() {
 		was := last[k.id]
-		if last[k.id] = k; k.kind == "permit" && !k.revoked && was != nil && (was.revoked || was.starts != k.starts || was.ends != k.ends) {
+		if last[k.id] = k; k.kind == "permit" && !k.revoked && !k.crowded && was != nil && (was.revoked || was.starts != k.starts || was.ends != k.ends) {
 			n++
 		}
 	}
@@ -215,18 +216,18 @@ func (v *View) regiven() (n int) {
 func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.readBack().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", amount.Number(t.checked), amount.Number(used.checked), amount.Number(read.checked))).
-		tried(v.deadLinks(), "nobody tried a dead link")
+		tried(used.checked+v.deadPages(), "nobody tried a dead link")
 }
 
-// deadLinks is how often a link of a revoked permit was pressed, or its page requested.
-func (v *View) deadLinks() (n int) {
+// deadPages is how often the page of a revoked permit's link was requested.
+func (v *View) deadPages() (n int) {
 	links := v.linksGiven()
 	for _, c := range v.calls() {
 		given := links[c.in("t")]
-		if len(given) == 0 || c.SentNs == 0 || c.Route != linkRoute && c.Route != "/entry" {
+		if len(given) == 0 || c.SentNs == 0 || c.Route != "/entry" {
 			continue
 		}
-		if dead, sure := v.deadLink(c, c, given); dead && sure {
+		if dead, sure := v.deadLink(c, given); dead && sure {
 			n++
 		}
 	}

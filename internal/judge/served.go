@@ -15,8 +15,8 @@ const (
 	phoneRoute = "/lab/v1/people/call"
 )
 
-// sameMs: using the same link or number at the same door within this time is one opening; the second caller gets the
-// first one's answer.
+// sameMs: using the same link or number at the same door within this time is one opening. Whether somebody may enter is
+// decided each time; a second caller who may gets the first one's answer.
 const sameMs = 3000
 
 // deciding is one call that the server decided, with the reference's rulings for every revision and time by which it
@@ -35,13 +35,13 @@ type served struct {
 	book
 	weighed
 	links, calls int
+	permitted    int // openings that a permit allows
 }
 
 // serverDecisions judges all of them.
 func (v *View) serverDecisions() *served {
 	b := &served{book: book{}}
 	links := v.linksGiven()
-	last := map[[2]string]*call{}
 	for _, c := range v.calls() {
 		if c.SentNs == 0 {
 			continue
@@ -49,25 +49,15 @@ func (v *View) serverDecisions() *served {
 		var d *deciding
 		switch {
 		case c.Route == linkRoute && c.Method == "POST":
-			d = v.linkDecided(c, firstOf(last, [2]string{c.in("t"), c.in("doorId")}, c), links[c.in("t")])
+			d = v.linkDecided(c, links[c.in("t")])
 		case c.Route == phoneRoute:
-			d = v.phoneDecided(c, firstOf(last, [2]string{c.PlaceID, c.in("from")}, c))
+			d = v.phoneDecided(c)
 		}
 		if d == nil || !v.judgeServed(b, d) {
-			b.answered(c)
+			v.answered(b, c, links[c.in("t")])
 		}
 	}
 	return b
-}
-
-// firstOf is the call whose answer c may have received: itself, or one just before it.
-func firstOf(last map[[2]string]*call, key [2]string, c *call) *call {
-	first := c
-	if l := last[key]; l != nil && c.SentAt-l.At <= sameMs+clockMs {
-		first = l
-	}
-	last[key] = c
-	return first
 }
 
 // linksGiven are the creates by the mark of the link in their answer.
@@ -82,7 +72,7 @@ func (v *View) linksGiven() map[string][]*claim {
 }
 
 // linkDecided parses an opening by link; nil if nothing was decided or the link's owner is unknown.
-func (v *View) linkDecided(c, first *call, given []*claim) *deciding {
+func (v *View) linkDecided(c *call, given []*claim) *deciding {
 	if len(given) == 0 || c.in("doorId") == "" {
 		return nil
 	}
@@ -97,35 +87,36 @@ func (v *View) linkDecided(c, first *call, given []*claim) *deciding {
 	default:
 		return nil
 	}
+	dead, sure := v.deadLink(c, given)
+	if dead && sure { // at whatever door, and even right after an opening
+		d.rulings = []ruling{deny(vocab.LinkInvalid)}
+		return d
+	}
 	p := v.places[d.place]
-	if !v.knows(p, first) || v.doors[c.in("doorId")] == nil || v.doors[c.in("doorId")].place != d.place {
+	if !v.knows(p, c) || v.doors[c.in("doorId")] == nil || v.doors[c.in("doorId")].place != d.place {
 		return nil
 	}
 	id := given[0].id
-	d.ruled(v, p, first, func(rev int64) (string, bool) {
+	d.ruled(v, p, func(rev int64) (string, bool) {
 		g, ok := p.content.at(id, rev)
 		return g.PhoneHash, ok && !g.Revoked
 	})
-	if dead, sure := v.deadLink(first, c, given); !sure {
-		d.ambig = true
-	} else if dead {
-		d.rulings = []ruling{deny(vocab.LinkInvalid)}
-	}
+	d.ambig = !sure
 	return d
 }
 
 // deadLink reports whether the permit was revoked after the link was last issued. It isn't sure while a call on the
 // permit is in progress.
-func (v *View) deadLink(first, c *call, given []*claim) (dead, sure bool) {
+func (v *View) deadLink(c *call, given []*claim) (dead, sure bool) {
 	known := false
 	for _, k := range v.claims() {
 		if k.id != given[0].id {
 			continue
 		}
 		switch {
-		case k.overlaps(first) && sooner(k.started(), c.Event):
+		case k.overlaps(c) && sooner(k.started(), c.Event):
 			return false, false
-		case !sooner(k.Event, first.started()):
+		case !sooner(k.Event, c.started()):
 		case k.revoked:
 			dead = true
 		default:
@@ -136,9 +127,9 @@ func (v *View) deadLink(first, c *call, given []*claim) (dead, sure bool) {
 }
 
 // ruled asks the reference about a link's holder at every revision and time at which the server may have decided.
-func (d *deciding) ruled(v *View, p *place, first *call, holder func(rev int64) (phone string, live bool)) {
-	for _, rev := range v.revisions(p, first, d.call) {
-		for _, at := range []int64{first.SentAt - clockMs, d.At + clockMs} {
+func (d *deciding) ruled(v *View, p *place, holder func(rev int64) (phone string, live bool)) {
+	for _, rev := range v.revisions(p, d.call) {
+		for _, at := range []int64{d.SentAt - clockMs, d.At + clockMs} {
 			phone, live := holder(rev)
 			if !live && phone == "" { // it has left the content: unknown
 				d.rulings = append(d.rulings, ruling{unknown: true})
@@ -154,14 +145,14 @@ func (d *deciding) ruled(v *View, p *place, first *call, holder func(rev int64) 
 }
 
 // revisions are the place's revisions during a call: the last one before it and all since.
-func (v *View) revisions(p *place, first, last *call) []int64 {
+func (v *View) revisions(p *place, during *call) []int64 {
 	out := []int64{p.content.base}
 	for _, c := range p.raised {
 		switch {
 		case c.Revision < p.content.base || out[len(out)-1] == c.Revision:
-		case v.before(c, first.started()):
+		case v.before(c, during.started()):
 			out = []int64{c.Revision}
-		case !v.before(last.Event, c):
+		case !v.before(during.Event, c):
 			out = append(out, c.Revision)
 		}
 	}
@@ -188,7 +179,7 @@ func (c *content) ruleFor(phone, door string, rev, now int64) ruling {
 func (r ruling) clausesOf() []string {
 	switch {
 	case r.reasons[0] == vocab.LinkInvalid:
-		return []string{"PERM-4", "ENT-3"}
+		return []string{"PERM-4", "ENT-1", "ENT-3"}
 	case r.byWindow():
 		return []string{"ENT-2", "ENT-3"}
 	case r.allow && len(r.credits) > 0:
@@ -213,6 +204,9 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		r.moot = r.moot || o.moot
 	}
 	b.take(r)
+	if r.allow && r.kind == "permit" {
+		b.permitted++
+	}
 	if d.Route == linkRoute {
 		b.links++
 	} else {

@@ -23,11 +23,11 @@ func (p *place) enter(e *history.Event) {
 }
 
 // phoneDecided parses a call to a place's number; nil if nothing was decided or the caller is unknown.
-func (v *View) phoneDecided(c, first *call) *deciding {
+func (v *View) phoneDecided(c *call) *deciding {
 	answered, _ := c.Out["answered"].(bool)
 	d := &deciding{call: c, place: c.PlaceID}
 	p := v.places[d.place]
-	if !c.ok() || !answered || !v.knows(p, first) {
+	if !c.ok() || !answered || !v.knows(p, c) {
 		return nil
 	}
 	phone, known := v.second().caller(p, c)
@@ -45,9 +45,9 @@ func (v *View) phoneDecided(c, first *call) *deciding {
 	default:
 		return nil
 	}
-	entries := between(v, first, c, p.entries, func(x entriesAt) *history.Event { return x.e })
-	for _, rev := range v.revisions(p, first, c) {
-		for _, at := range []int64{first.SentAt - clockMs, c.At + clockMs} {
+	entries := during(v, c, p.entries, func(x entriesAt) *history.Event { return x.e })
+	for _, rev := range v.revisions(p, c) {
+		for _, at := range []int64{c.SentAt - clockMs, c.At + clockMs} {
 			for _, x := range entries {
 				d.rulings = append(d.rulings, p.content.ruleCall(phone, rev, at, x.doors))
 			}

@@ -37,7 +37,7 @@ func (v Verdict) triedIf(told bool, n int, what string) Verdict {
 	return v.tried(n, what)
 }
 
-// weighed counts decisions as the reference decides them, or as reported if it can't tell.
+// weighed counts decisions as the reference decides them.
 type weighed struct {
 	let, kept int             // by a grant, for want of one
 	windowed  int             // by a window, and without it they would have been others
@@ -77,27 +77,28 @@ func (w *weighed) take(r ruling) {
 	}
 }
 
-// told counts a decision about which the reference can't say anything.
-func (w *weighed) told(opened bool, reason vocab.Reason) {
+// answered counts what the reference can't judge because it doesn't know the person: a link that nobody was given, or a
+// caller who may have been imported. Other answers that it can't judge would be right either way, and count for nothing.
+func (v *View) answered(s *served, c *call, given []*claim) {
 	switch {
-	case reason == vocab.FreeWindow || reason == vocab.ClosedWindow:
-	case opened:
-		w.let++
-	default:
-		w.kept++
+	case c.Route == linkRoute && c.Code == "link_invalid" && len(given) == 0:
+		s.kept++
+	case c.Route != phoneRoute || c.out("result") == "" || !v.unattributed(c):
+	case c.out("result") != string(vocab.Denied):
+		s.let++
+	case c.out("reason") != string(vocab.ClosedWindow):
+		s.kept++
 	}
 }
 
-// answered counts the answer to a link or a caller.
-func (s *served) answered(c *call) {
-	switch {
-	case c.Route == linkRoute && (c.Code == "link_invalid" || c.Code == "entry_denied"):
-		s.told(false, vocab.Reason(c.out("rule")))
-	case c.Route == linkRoute && c.Method == "POST" && c.ok():
-		s.told(true, "")
-	case c.Route == phoneRoute && c.out("result") != "":
-		s.told(c.out("result") != string(vocab.Denied), vocab.Reason(c.out("reason")))
+// unattributed reports whether nobody can say who called.
+func (v *View) unattributed(c *call) bool {
+	p := v.places[c.PlaceID]
+	if p == nil {
+		return false
 	}
+	_, known := v.second().caller(p, c)
+	return !known
 }
 
 // ended is how many commands ended this way without having asked for it: the test place ends a command as its reason

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,5 +214,20 @@ func TestGrantsMadeADifference(t *testing.T) {
 	h.present("brd_1", "lee", "opened", "onsite", "mem_2")
 	if got := ent1(NewView(h.events)); got.Status != Pass || len(got.Untried) > 0 {
 		t.Errorf("a permit and a membership: got %s, lacks %q, want nothing lacking", got, got.Untried)
+	}
+}
+
+// TestRequiredUntried: a guarantee that must be proven but was never tested is INVALID.
+func TestRequiredUntried(t *testing.T) {
+	t.Parallel()
+	none := Verdict{Clause: "CMD-5", Status: Pass, Checked: 1, Number: "1 keys"}.tried(0, "no key was used again")
+	for _, tc := range []struct {
+		require []string
+		want    Status
+	}{{nil, Pass}, {[]string{"CMD-5"}, Invalid}, {[]string{"all"}, Invalid}, {[]string{"CMD-1"}, Pass}} {
+		rows := Ledger([]Verdict{none}, nil, Basis{Require: tc.require})
+		if i := slices.IndexFunc(rows, func(r Row) bool { return r.Clause == "CMD-5" }); rows[i].Status != tc.want {
+			t.Errorf("required %v: got %s, want %s", tc.require, rows[i], tc.want)
+		}
 	}
 }

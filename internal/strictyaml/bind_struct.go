@@ -65,12 +65,12 @@ func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
 	switch x := v.Interface().(type) {
 	case string:
 		check(n, x)
-	case Words:
-		check(n, v.String())
-	case Literal:
+	case Literal: // before Words, which such a text may be, too
 		if text, ok := x.Literal(); ok {
 			check(n, text)
 		}
+	case Words:
+		check(n, v.String())
 	case []string:
 		if seq, ok := n.(*ast.SequenceNode); ok {
 			for i, s := range x {

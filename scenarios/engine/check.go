@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
@@ -28,7 +29,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 			b.Problem(u.pos, "no %s %q in this file%s", u.kind, u.name, strictyaml.Hint(u.name, keysOf(defined)))
 		}
 	}
-	c.unused()
+	c.unused(source)
 	maps.Copy(c.names, resultFields)
 	maps.Copy(c.names, elementFields)
 	for _, e := range notes(b).exprs {
@@ -84,7 +85,7 @@ func (c *checker) step(s *Step) {
 }
 
 // unused reports captures that nothing uses.
-func (c *checker) unused() {
+func (c *checker) unused(source string) {
 	used := map[string]bool{}
 	for _, e := range notes(c.b).exprs {
 		for n := range e.names {
@@ -92,7 +93,8 @@ func (c *checker) unused() {
 		}
 	}
 	for _, u := range c.captured {
-		if !used[u.name] {
+		inTemplate := func(t string) bool { return wordsIn(t, u.name) > 0 } // where another mistake hides the expression
+		if !used[u.name] && !slices.ContainsFunc(filled.FindAllString(source, -1), inTemplate) {
 			c.b.Problem(u.pos, "%s is captured and never used: compare it with something", u.name)
 		}
 	}

@@ -16,7 +16,7 @@ func (c *checker) claimsNothing(s *Step) {
 	if len(claims) == 0 {
 		return
 	}
-	if s.asserts && s.eitherWay() {
+	if s.eitherWay() {
 		c.b.Problem(s.pos, "status fits a success as well as a refusal, and nothing else is expected: claim %s at a step that tells them apart", strings.Join(claims, ", "))
 		return
 	}
@@ -31,6 +31,8 @@ func (c *checker) claimsNothing(s *Step) {
 		c.b.Problem(s.pos, "%s can't fail whatever the target does, so it is evidence for no guarantee: claim %s at the step that checks what follows", what, list)
 	case v.alive():
 		c.b.Problem(s.pos, "%s only shows that the server listens, which is evidence for no guarantee: claim %s at the step that checks it", v.Call.Path.raw, list)
+	case v.all() != nil:
+		c.b.Problem(s.pos, "the condition all holds whatever the target does, so this %s step is evidence for no guarantee: expect something that can fail, or claim %s at the step that checks it", what, list)
 	case !s.expects() && !v.judged():
 		c.b.Problem(s.pos, "%s without an expectation can't fail whatever the target does, so it is evidence for no guarantee: add what you expect, or claim %s at the step that checks it", what, list)
 	}
@@ -46,7 +48,7 @@ func (c *checker) claimsOther(s *Step, claims []string) {
 	}
 	if len(others) > 0 {
 		list := strings.Join(others, ", ")
-		c.b.Problem(s.pos, "what this %s finds isn't evidence for %s: claim %s at a step that checks what it promises", cmp.Or(s.verbName(), "step"), list, list)
+		c.b.Problem(s.pos, "what this %s finds isn't evidence for %s: claim %s at a step that checks what it promises", strings.TrimSpace(s.verbName()+" step"), list, list)
 	}
 }
 

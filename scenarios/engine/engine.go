@@ -61,6 +61,7 @@ type frame struct {
 	step   *Step
 	res    *StepResult
 	hollow bool   // all was checked on an empty list
+	either bool   // a list of statuses from templates fits a success and a refusal
 	last   fields // what the expectations were checked against
 	act    *activity
 }

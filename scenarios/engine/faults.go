@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
-// FaultName is the name of a fault, see internal/faults.
-type FaultName string
+// FaultName is the name of a fault, see internal/faults, or a template.
+type FaultName struct{ Text }
 
 // Words lists the valid names.
 func (FaultName) Words() []string { return faults.Names() }

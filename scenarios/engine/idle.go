@@ -25,7 +25,7 @@ type watch struct {
 	mu   sync.Mutex
 	seen map[*Expr]*watched
 
-	hollow map[*Step]*StepResult // steps that never had anything to look at; nil for those that once had
+	hollow map[*Step]*hollow // nil for steps that once had evidence
 }
 
 type watched struct {
@@ -65,21 +65,28 @@ func (v *Verbs) decides(field string) bool {
 	return (field == "count" || field == "boardId") && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
 }
 
-// nothing notes a step that claims clauses and passed with nothing to look at.
-func (w *watch) nothing(s *Step, res *StepResult, hollow bool) {
-	if len(s.Clauses) == 0 {
+// nothing notes a step that claims clauses and passed without evidence for them; why is "" if it had some.
+func (w *watch) nothing(s *Step, res *StepResult, claims []string, why string) {
+	if len(claims) == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.hollow == nil {
-		w.hollow = map[*Step]*StepResult{}
+		w.hollow = map[*Step]*hollow{}
 	}
-	if was, there := w.hollow[s]; !hollow || there && was == nil {
+	if was, there := w.hollow[s]; why == "" || there && was == nil {
 		w.hollow[s] = nil
 	} else {
-		w.hollow[s] = res
+		w.hollow[s] = &hollow{res, claims, why}
 	}
+}
+
+// hollow is a step that passed without evidence for what it claims.
+type hollow struct {
+	res    *StepResult
+	claims []string
+	why    string
 }
 
 // idle are the expectations that nothing the target did could have changed.
@@ -94,10 +101,10 @@ func (f *fileRun) idle() (out []*StepResult) {
 		out = append(out, &StepResult{Name: "expect " + e.src, Line: e.pos.Line, Status: judge.Invalid,
 			Detail: "this gives the same result whatever the target answers"})
 	}
-	for s, res := range f.watch.hollow {
-		if res != nil {
-			out = append(out, &StepResult{Name: res.Name, Line: s.pos.Line, Status: judge.Invalid,
-				Detail: "it looked at nothing, so it isn't evidence for " + strings.Join(s.Clauses, ", ")})
+	for s, h := range f.watch.hollow {
+		if h != nil {
+			out = append(out, &StepResult{Name: h.res.Name, Line: s.pos.Line, Status: judge.Invalid,
+				Detail: h.why + ", so it isn't evidence for " + strings.Join(h.claims, ", ")})
 		}
 	}
 	slices.SortFunc(out, func(a, b *StepResult) int {

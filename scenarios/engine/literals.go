@@ -81,9 +81,9 @@ func (c *checker) cohort(v *Cohort) {
 
 // fault checks the request with the list of faults; what a template gives is checked when the fault is armed.
 func (c *checker) fault(v *Fault, pos Pos) {
-	asked := faults.Asked{Fault: string(v.Fault), Doors: v.Doors != nil, For: v.For.set(), Params: map[string]any{}}
+	asked := faults.Asked{Fault: v.Fault.raw, Doors: v.Doors != nil, For: v.For.set(), Params: map[string]any{}}
 	if _, known := faults.Lookup(asked.Fault); !known {
-		return // reported already
+		return // reported already, or computed in the run
 	}
 	at := map[string]Pos{"doorIds": pos, "commands": pos, "for": v.For.pos}
 	if len(v.Commands) > 0 {

@@ -44,7 +44,7 @@ func (g *given) with(changed map[*source]map[string]any, made map[*given]any) (a
 	}
 	env := g.src.env
 	if c := changed[g.src]; c != nil {
-		env = c
+		env = settled(c, g.src.env)
 	}
 	for name, d := range g.deps {
 		v, err := d.with(changed, made)
@@ -83,7 +83,13 @@ func (f *fileRun) captured(s *Step, sc *scope) {
 	for _, name := range keysOf(s.Capture) {
 		e := s.Capture[name]
 		src.speaks(e, sc.vars)
-		all[name] = &given{src: src, at: e.spot(sc.vars), deps: f.before(e, sc.vars), make: func(env map[string]any) (any, error) { return vm.Run(e.prog, env) }}
+		all[name] = &given{src: src, at: e.spot(sc.vars), deps: f.before(e, sc.vars), make: func(env map[string]any) (any, error) {
+			v, err := vm.Run(e.prog, env)
+			if err == nil && v == nil {
+				err = errMissing // the step would have been BLOCKED
+			}
+			return v, err
+		}}
 	}
 	f.gives(all)
 }

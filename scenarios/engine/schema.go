@@ -96,7 +96,7 @@ func mapper(t reflect.Type) *jsonschema.Schema {
 		for _, n := range faults.Names() {
 			s.Enum = append(s.Enum, n)
 		}
-		return s
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "string", Pattern: `\$\{`}}}
 	case reflect.TypeFor[Num]():
 		return anyOf("number", "string")
 	case reflect.TypeFor[Dur](), reflect.TypeFor[When](), reflect.TypeFor[Name]():

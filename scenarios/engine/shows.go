@@ -61,6 +61,8 @@ var pathShows = []struct{ prefix, shows string }{
 func (s *Step) shows(clause string, background map[string]*Step) bool {
 	v := &s.Verbs
 	switch {
+	case s.rulesOut(clause):
+		return false
 	case v.Group != nil:
 		return anyShows(*v.Group, clause, background)
 	case v.Parallel != nil:

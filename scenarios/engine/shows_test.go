@@ -11,7 +11,7 @@ func TestClaimsForAnother(t *testing.T) {
 	t.Parallel()
 	const door, brd = `"\"dor_1\""`, `"\"brd_1\""`
 	for source, want := range map[string]string{
-		`{steps: [{synced: {of: ` + brd + `}, clauses: [CMD-1]}]}`:                                                              "what this synced finds isn't evidence for CMD-1",
+		`{steps: [{synced: {of: ` + brd + `}, clauses: [CMD-1]}]}`:                                                              "what this synced step finds isn't evidence for CMD-1",
 		`{steps: [{synced: {of: ` + brd + `}, clauses: [SYNC-1]}]}`:                                                             "",
 		`{steps: [{boards: {of: ` + brd + `, all: online}, clauses: [CMD-1]}]}`:                                                 "isn't evidence for CMD-1",
 		`{steps: [{boards: {of: ` + brd + `, all: online}, clauses: [OFF-4]}]}`:                                                 "",
@@ -30,7 +30,7 @@ func TestClaimsForAnother(t *testing.T) {
 		`{steps: [{call: {path: /space/v1/access/people, status: 404}, clauses: [LEG-1]}]}`:                                     "",
 		`{steps: [{permit: {person: a, status: [200, 409]}, clauses: [PERM-5]}]}`:                                               "claim PERM-5 at a step that tells them apart",
 		`{steps: [{permit: {person: a, status: [200, 409]}, expect: status == 409, clauses: [PERM-5]}]}`:                        "",
-		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision <= desiredRevision}, clauses: [SYNC-1]}]}`:                    "boards without an expectation can't fail",
+		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision <= desiredRevision}, clauses: [SYNC-1]}]}`:                    "the condition all holds whatever",
 		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision == desiredRevision}, clauses: [SYNC-1]}]}`:                    "",
 	} {
 		_, err := Parse("one.yaml", []byte(source))

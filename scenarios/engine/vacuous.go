@@ -2,8 +2,6 @@ package engine
 
 import (
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
@@ -107,7 +105,7 @@ func (c *checker) atLeastOnce(v *Verbs) {
 // assertive reports whether the step can fail because of what the target does.
 func (s *Step) assertive(fixed map[string]bool) bool {
 	v := &s.asked().Verbs
-	if v.lab() {
+	if v.lab() || v.Crash != nil {
 		fixed = maps.Clone(fixed)
 		maps.Copy(fixed, resultFields) // the lab's own word
 	}
@@ -122,6 +120,8 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 	switch v = &s.Verbs; {
 	case v.Wait != nil:
 		return s.waits != nil && s.waits.asserts
+	case s.eitherWay():
+		return false
 	case v.Call != nil, v.Command != nil, v.Permit != nil, v.Revoke != nil, v.Link != nil, v.Netloss != nil, v.Policy != nil, v.Hours != nil,
 		v.Synced != nil, v.Bulk != nil, v.Membership != nil, v.Reservation != nil:
 		return true // without an expectation of its own the status must be right
@@ -222,99 +222,6 @@ func (s *Step) columns(fixed map[string]bool) map[string]bool {
 		}
 	}
 	return out
-}
-
-// answered is what the step's verb expects of its answer, nil for verbs without expectations.
-func (v *Verbs) answered() *Answered {
-	switch {
-	case v.Call != nil:
-		return &v.Call.Answered
-	case v.Permit != nil:
-		return &v.Permit.Answered
-	case v.Revoke != nil:
-		return &v.Revoke.Answered
-	case v.Command != nil:
-		return &v.Command.Answered
-	case v.Link != nil:
-		return &v.Link.Answered
-	case v.Netloss != nil:
-		return &v.Netloss.Answered
-	case v.Policy != nil:
-		return &v.Policy.Answered
-	case v.Hours != nil:
-		return &v.Hours.Answered
-	case v.Control != nil:
-		return &v.Control.Answered
-	}
-	return nil
-}
-
-// manyRefusals is more than a race explains: that a request may succeed or be refused, for any reason, isn't an
-// expectation.
-const manyRefusals = 4
-
-// fitsAll reports an expectation that every answer meets.
-func (c *checker) fitsAll(s *Step) {
-	a := s.Verbs.answered()
-	if a == nil {
-		return
-	}
-	if a.Match != nil {
-		if m, ok := a.Match.v.(map[string]Any); a.Match.v == nil || ok && len(m) == 0 {
-			c.b.Problem(s.pos, "match is empty: every answer would match")
-		}
-	}
-	kinds := map[byte]int{}
-	for _, n := range a.Status {
-		if n.raw != "" {
-			kinds[n.raw[0]]++
-		}
-	}
-	names := func(code string) bool {
-		return slices.ContainsFunc(a.Status, func(n Num) bool { return n.raw == code })
-	}
-	switch {
-	case kinds['2'] > 0 && names("502") && names("504"):
-		c.b.Problem(s.pos, "status lists success, 502 and 504: every answer from a board would match")
-	case kinds['2'] > 0 && kinds['4'] > 0 && kinds['5'] > 0:
-		c.b.Problem(s.pos, "status lists success, refusal and failure: every answer would match")
-	case kinds['2'] > 0 && kinds['4'] >= manyRefusals:
-		c.b.Problem(s.pos, "status lists success and %d refusals: nearly every answer would match", kinds['4'])
-	}
-}
-
-// succeeds reports whether no more is required of the body than that it is a success.
-func (e Answered) succeeds() bool {
-	if e.Match == nil {
-		return true
-	}
-	m, ok := e.Match.v.(map[string]Any)
-	_, success := m["success"]
-	return ok && success && len(m) == 1
-}
-
-// eitherWay reports whether the request may succeed or be refused, and nothing else is expected of it.
-func (s *Step) eitherWay() bool {
-	a := s.Verbs.answered()
-	if a == nil || len(s.Expect) > 0 || a.Match != nil || a.Error.set() {
-		return false
-	}
-	ok := func(n Num) bool { return strings.HasPrefix(n.raw, "2") }
-	return slices.ContainsFunc(a.Status, ok) && slices.ContainsFunc(a.Status, func(n Num) bool { return !ok(n) })
-}
-
-// speaksOfFailure reports whether a required part of the body belongs to failures, or identifies one.
-func (e Answered) speaksOfFailure() bool {
-	if e.Match == nil {
-		return false
-	}
-	m, ok := e.Match.v.(map[string]Any)
-	for _, n := range []string{"error", "message", "statusCode", "details", "reason", "detail", "success"} {
-		if _, there := m[n]; there {
-			return true
-		}
-	}
-	return !ok
 }
 
 // all is the condition for each element that the verb reads.

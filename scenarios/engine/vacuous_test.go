@@ -121,7 +121,7 @@ func TestWholeResult(t *testing.T) {
 		`get(res, "status") == res.status`:                  judge.Invalid,
 		`res.data == res.data`:                              judge.Invalid,
 		`res.status == 200`:                                 judge.Pass,
-		`res.ms < 20000`:                                    judge.Pass,
+		`res.ms < 8000`:                                     judge.Pass,
 		`res.body.data.n == 3`:                              judge.Pass,
 		`res.data.name == "Ann"`:                            judge.Pass,
 		`get(res, "data").n == 3`:                           judge.Pass,

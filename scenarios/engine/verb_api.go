@@ -31,14 +31,19 @@ func (e Answered) check(x *frame, a *answer, also bool) error {
 		return failed("expected a success, found %s", a.short())
 	}
 	if len(e.Status) > 0 {
-		ok, want := false, []string{}
+		ok, want, codes := false, []string{}, []int{}
 		for _, s := range e.Status {
 			n, err := s.num(x.scope)
 			if err != nil {
 				return err
 			}
 			ok = ok || int(n) == a.Status
-			want = append(want, fmt.Sprint(n))
+			want, codes = append(want, fmt.Sprint(n)), append(codes, int(n))
+		}
+		if len(e.Status.codes()) < len(codes) {
+			if err := x.listed(&e, codes); err != nil {
+				return err
+			}
 		}
 		if !ok {
 			return failed("expected status %s, found %s", strings.Join(want, " or "), a.short())
@@ -65,16 +70,34 @@ func (e Answered) check(x *frame, a *answer, also bool) error {
 	return nil
 }
 
+// aboutStatus are the names with which an expectation speaks of the status.
+var aboutStatus = fieldSet(`status statuses error message details outcome code body answers same`)
+
 // saysStatus reports whether an expectation of the step is about the status; then that expectation decides.
 func (s *Step) saysStatus() bool {
 	for _, e := range s.Expect {
-		for _, name := range []string{"status", "statuses", "error", "message", "details", "outcome", "code", "body", "it", "answers", "same"} {
-			if _, ok := e.names[name]; ok {
+		for name := range e.names {
+			if aboutStatus[name] || name == "it" && e.saysOfWhole() {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// saysOfWhole reports whether what the expectation says of the whole result is about the status; it.ms isn't.
+func (e *Expr) saysOfWhole() bool {
+	named := false
+	for _, path := range e.paths {
+		parts := strings.SplitN(path, ".", 3)
+		if parts[0] != "it" {
+			continue
+		}
+		if named = true; len(parts) == 1 || aboutStatus[strings.TrimSuffix(parts[1], "?")] {
+			return true
+		}
+	}
+	return !named // it is inside a predicate
 }
 
 // contains says where a value lacks a part, "" if it has all of them.

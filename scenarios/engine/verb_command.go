@@ -3,9 +3,13 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 func (c *Command) title() string {
@@ -97,11 +101,23 @@ func (c *Command) request(x *frame) (q request, err error) {
 	return q, err
 }
 
+// outcomes are the ways in which a command ends.
+var outcomes = []string{string(vocab.Reported), vocab.Offline, vocab.Refused, vocab.NoResponse}
+
 // judge checks one answer.
 func (c *Command) judge(x *frame, a *answer) error {
 	outcome, _, code := outcomeOf(a)
-	if c.Outcome != "" && outcome != c.Outcome {
-		return failed("expected outcome %s, found %s", c.Outcome, a.short())
+	if c.Outcome.set() {
+		want, err := c.Outcome.str(x.scope)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(outcomes, want) {
+			return fmt.Errorf("%s: %q is not a valid outcome%s", c.Outcome.raw, want, strictyaml.Hint(want, outcomes))
+		}
+		if outcome != want {
+			return failed("expected outcome %s, found %s", want, a.short())
+		}
 	}
 	if c.Code.set() {
 		want, err := c.Code.str(x.scope)
@@ -112,5 +128,5 @@ func (c *Command) judge(x *frame, a *answer) error {
 			return failed("expected deviceCode %s, found %s", want, a.short())
 		}
 	}
-	return c.check(x, a, c.Outcome != "" || c.Code.set())
+	return c.check(x, a, c.Outcome.set() || c.Code.set())
 }

@@ -15,9 +15,10 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
-func (f *Fault) title() string { return strings.TrimSpace(string(f.Fault) + " " + f.Of.raw) }
+func (f *Fault) title() string { return strings.TrimSpace(f.Fault.raw + " " + f.Of.raw) }
 
 // run arms a fault at every listener that has one of the boards.
 func (f *Fault) run(x *frame) (fields, error) {
@@ -28,10 +29,14 @@ func (f *Fault) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name == "" {
-		name = string(f.Fault)
+	kind, err := f.kind(x)
+	if err != nil {
+		return nil, err
 	}
-	body, err := f.body(x)
+	if name == "" {
+		name = kind
+	}
+	body, err := f.body(x, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +45,7 @@ func (f *Fault) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	id := ""
-	a := &arming{name: name, fault: string(f.Fault), title: x.step.title(), line: x.step.pos.Line, least: x.count(f.Hits, 1), from: clock.WallNow()}
+	a := &arming{name: name, fault: kind, title: x.step.title(), line: x.step.pos.Line, least: x.count(f.Hits, 1), from: clock.WallNow()}
 	for _, base := range keysOf(per) {
 		maps.Copy(body, per[base])
 		var got struct {
@@ -87,8 +92,17 @@ func (f *Fault) targets(x *frame) (map[string]map[string]any, error) {
 	return per, nil
 }
 
-func (f *Fault) body(x *frame) (map[string]any, error) {
-	body := map[string]any{"fault": f.Fault}
+// kind is the fault's name.
+func (f *Fault) kind(x *frame) (string, error) {
+	name, err := f.Fault.str(x.scope)
+	if _, known := faults.Lookup(name); err == nil && !known {
+		err = fmt.Errorf("%s: %q is not a valid fault%s", f.Fault.raw, name, strictyaml.Hint(name, faults.Names()))
+	}
+	return name, err
+}
+
+func (f *Fault) body(x *frame, kind string) (map[string]any, error) {
+	body := map[string]any{"fault": kind}
 	doors, err := x.doorList(f.Doors)
 	if err != nil {
 		return nil, err

@@ -44,15 +44,15 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	traceLoad(x.ctx, res.Shown()) // seen only if the step doesn't pass
 	switch res.Verdict {
 	case loadtest.Invalid:
-		return out, &invalid{text: "load: " + strings.Join(res.Reasons, "; ")}
+		return out, &invalid{text: strings.Join(res.Reasons, "; ")}
 	case loadtest.Fail:
-		return out, failed("load: %s", strings.Join(res.Reasons, "; "))
+		return out, failed("%s", strings.Join(res.Reasons, "; "))
 	}
 	if n := len(res.Thresholds); n > 0 && !slices.ContainsFunc(res.Thresholds, func(t loadtest.Threshold) bool { return !t.Idle }) {
-		return out, &invalid{text: fmt.Sprintf("load: none of the %d thresholds could have been broken by the %d requests sent", n, res.Sent)}
+		return out, &invalid{text: fmt.Sprintf("none of the %d thresholds could have been broken by the %d requests sent", n, res.Sent)}
 	}
 	if least := x.count(l.MinRate, 0); res.SentRate < float64(least) {
-		return out, &invalid{text: fmt.Sprintf("load: only %.1f commands/s were sent; the run needs %d", res.SentRate, least)}
+		return out, &invalid{text: fmt.Sprintf("only %.1f commands/s were sent; the run needs %d", res.SentRate, least)}
 	}
 	return out, nil
 }

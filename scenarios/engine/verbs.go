@@ -114,8 +114,8 @@ type Command struct {
 	APIKey  Ref   `json:"apiKey,omitempty" jsonschema:"description=A key of the key verb"`
 	Legacy  bool  `json:"legacy,omitempty" jsonschema:"description=Over the older door paths"`
 	Repeat
-	Outcome string `json:"outcome,omitempty" jsonschema:"enum=reported,enum=offline,enum=refused,enum=noResponse,description=Expected outcome of every answer"`
-	Code    Text   `json:"code,omitempty" jsonschema:"description=Expected deviceCode of a refusal"`
+	Outcome Text `json:"outcome,omitempty" jsonschema:"enum=reported,enum=offline,enum=refused,enum=noResponse,description=Expected outcome of every answer"`
+	Code    Text `json:"code,omitempty" jsonschema:"description=Expected deviceCode of a refusal"`
 	Answered
 }
 

@@ -61,5 +61,7 @@ func (s *Step) words() words {
 		"cause":   {{"command", "onsite", "free", "policy", "hold_end", "outage"}},
 		"weekday": {{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
 		"error":   {codes},
+
+		"X-Place-Kind": {{"live", "test"}},
 	}
 }

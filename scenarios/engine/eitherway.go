@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// An expectation about the status replaces the rule that a request must succeed. If the step would pass with the
+// opposite answer as well, a refusal instead of a success or a success instead of a refusal, it isn't evidence:
+// "status != 500" says nothing about a command. What else a step says (equal answers, a whole body that is searched)
+// isn't known of an answer that wasn't given, so such a step isn't tried.
+
+// refusals are what requests might be refused with, a few of each kind.
+var refusals = []struct {
+	status int
+	code   string
+	reason vocab.Outcome
+}{
+	{409, "device_offline", vocab.Offline}, {502, "device_refused", vocab.Refused}, {504, "device_no_response", vocab.NoResponse},
+	{503, "store_offline", vocab.Offline}, {404, "link_invalid", ""}, {404, "not_found", ""}, {409, "entry_denied", ""}, {409, "rule_violated", ""},
+	{409, "permit_period_too_long", ""}, {400, "invalid_field", ""}, {401, "token_invalid", ""}, {403, "scope_missing", ""}, {429, "rate_limited", ""},
+}
+
+// opposites are what the target might have answered instead: a refusal for a success, and the reverse.
+func opposites(a *answer) (out []*answer) {
+	other := func(status int, body map[string]any) {
+		raw, _ := json.Marshal(body)
+		out = append(out, &answer{Status: status, Raw: raw, Body: body, Headers: a.Headers, Ms: a.Ms})
+	}
+	if a.Status/100 != 2 {
+		other(200, map[string]any{"success": true, "data": map[string]any{"outcome": string(vocab.Reported)}})
+		return out
+	}
+	for _, r := range refusals {
+		body := map[string]any{"error": r.code, "message": "refused", "statusCode": float64(r.status)}
+		if r.reason != "" {
+			body["details"] = map[string]any{"reason": string(r.reason)}
+		}
+		other(r.status, body)
+	}
+	return out
+}
+
+// accepts reports whether what the verb itself expects of an answer is met.
+func (v *Verbs) accepts(x *frame, a *answer) bool {
+	if v.Command != nil {
+		return v.Command.judge(x, a) == nil
+	}
+	return v.answered().check(x, a, false) == nil
+}
+
+// bothWays is an answer that the step would accept although it is the opposite of the one that it got, "" if there is
+// none. out is the verb's result.
+func (x *frame) bothWays(out fields) string {
+	s, asked := x.step, *x
+	asked.step = s.asked()
+	verbs := &asked.step.Verbs
+	if len(s.Expect) == 0 || verbs.Control != nil || slices.ContainsFunc(s.Expect, func(e Expr) bool { return e.saysMore() }) {
+		return ""
+	}
+	if verbs.Present != nil || verbs.Phone != nil {
+		return x.letInOrNot(out)
+	}
+	status, err := number(out["status"])
+	if verbs.answered() == nil || err != nil {
+		return ""
+	}
+	for _, a := range opposites(&answer{Status: int(status), Headers: map[string]string{}}) {
+		if verbs.accepts(&asked, a) && x.fits(a, out) {
+			return strings.TrimSpace(fmt.Sprint(a.Status, " ", a.text("error")))
+		}
+	}
+	return ""
+}
+
+// fits reports whether the step's expectations come out as the file wants with another answer: to all requests of the
+// step, and to every second one.
+func (x *frame) fits(a *answer, was fields) bool {
+	for _, every := range []int{1, 2} {
+		out := fields{}
+		for name, v := range was {
+			out[name] = v
+		}
+		for name, v := range a.fields() {
+			out[name] = v
+		}
+		if list, ok := was["statuses"].([]any); ok {
+			outcome, _, code := outcomeOf(a)
+			out["outcome"], out["code"], list = outcome, code, slices.Clone(list)
+			for i := 0; i < len(list); i += every {
+				list[i] = a.Status
+			}
+			out["statuses"] = list
+		}
+		out["headers"] = was["headers"]
+		if !x.holds(out) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether the step's expectations come out as the file wants.
+func (x *frame) holds(out fields) bool {
+	sc := x.with(out)
+	for i := range x.step.Expect {
+		v, err := x.step.Expect[i].eval(sc)
+		b, ok := v.(bool)
+		if err != nil || !ok {
+			return false
+		}
+		if x.step.Never != nil {
+			if !b {
+				return true // one is enough
+			}
+		} else if !b {
+			return false
+		}
+	}
+	return x.step.Never == nil
+}
+
+// letInOrNot is bothWays for people at a reader and callers.
+func (x *frame) letInOrNot(out fields) string {
+	var result, reason Text
+	if v := &x.step.asked().Verbs; v.Present != nil {
+		result, reason = v.Present.Result, v.Present.Reason
+	} else {
+		result, reason = v.Phone.Result, v.Phone.Reason
+	}
+	was, _ := out["result"].(string)
+	if was == "" {
+		return ""
+	}
+	type other struct {
+		result string
+		reason vocab.Reason
+	}
+	others := []other{{string(vocab.Opened), vocab.Reason(vocab.Onsite)}, {string(vocab.Opened), vocab.Reason(vocab.Phone)}, {string(vocab.Opened), vocab.FreeWindow}}
+	if was != string(vocab.Denied) {
+		others = nil
+		for _, r := range []vocab.Reason{vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.DoorOutOfScope, vocab.ClosedWindow} {
+			others = append(others, other{string(vocab.Denied), r})
+		}
+	}
+	for _, o := range others {
+		changed := fields{}
+		for name, v := range out {
+			changed[name] = v
+		}
+		changed["result"], changed["reason"] = o.result, string(o.reason)
+		if x.decided(result, reason, changed) == nil && x.holds(changed) {
+			return o.result + " (" + string(o.reason) + ")"
+		}
+	}
+	return ""
+}
+
+// saysMore reports whether the expectation is about something that isn't known of an answer that wasn't given.
+func (e *Expr) saysMore() bool {
+	for n := range e.names {
+		if n == "same" || n == "answers" {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.paths, func(p string) bool { return p == "body" || p == "it" || strings.HasPrefix(p, "headers") })
+}
+
+// evidence takes back that a step that passed asserted something if it had nothing to look at, or if the opposite answer
+// would have done as well. If it claims clauses, the file is INVALID unless another of its rows had more.
+func (x *frame) evidence(out fields) {
+	s, why := x.step, ""
+	claims := slices.Clone([]string(s.Clauses))
+	for _, e := range s.Expect {
+		claims = append(claims, e.clauses...)
+	}
+	if x.hollow && len(s.Expect) == 0 {
+		why = "it looked at nothing"
+	} else if other := x.bothWays(out); other != "" {
+		why = "it would have passed with the opposite answer as well (" + other + ")"
+	} else if x.either {
+		why = "its status fits a success as well as a refusal"
+	}
+	if why != "" || s.quiet(x.res) {
+		x.res.Asserts = false
+	}
+	x.file.watch.nothing(s, x.res, claims, why)
+}
+
+// quiet reports whether a step is only made of steps that asserted nothing.
+func (s *Step) quiet(res *StepResult) bool {
+	nested := s.Verbs.Group != nil || s.Verbs.Parallel != nil
+	return nested && len(s.Expect) == 0 && len(res.Children) > 0 && !checked(res.Children)
+}
