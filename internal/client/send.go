@@ -52,6 +52,9 @@ func request(ctx context.Context, method string, to *url.URL, header http.Header
 	if body != nil || header.Get("Idempotency-Key") != "" {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
+	if header.Get("Transfer-Encoding") == "chunked" { // Go's transport ignores the header and asks for the length
+		req.ContentLength = -1
+	}
 	return req.WithContext(ctx)
 }
 

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -50,5 +51,20 @@ func TestNothingIsSentTwice(t *testing.T) {
 				t.Errorf("the server got %d requests (%v), want 1 and an error", posts.Load(), err)
 			}
 		})
+	}
+}
+
+// TestChunked: with the header a body is sent without a length.
+func TestChunked(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.ContentLength, r.TransferEncoding)
+	}))
+	defer s.Close()
+	for header, want := range map[string]string{"": "2 []", "chunked": "-1 [chunked]"} {
+		a, err := client.Send(t.Context(), s.Client(), http.MethodPost, s.URL, http.Header{"Transfer-Encoding": {header}}, []byte("{}"))
+		if err != nil || string(a.Body) != want {
+			t.Errorf("%q: got %+v (%v), want %s", header, a, err, want)
+		}
 	}
 }

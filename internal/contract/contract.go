@@ -155,6 +155,9 @@ func hide(path string) string {
 	return u.Path
 }
 
+// milliseconds is the one form of times in answers: UTC with three decimals, see docs/decisions.md.
+var milliseconds = openapi3.NewRegexpFormatValidator(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+
 func breach(op *openapi3.Operation, status int, contentType string, body []byte) error {
 	r := op.Responses.Status(status)
 	if r == nil || r.Value == nil {
@@ -174,5 +177,9 @@ func breach(op *openapi3.Operation, status int, contentType string, body []byte)
 	if json.Unmarshal(body, &v) != nil {
 		return errors.New("the body is not JSON")
 	}
-	return media.Schema.Value.VisitJSON(v, openapi3.VisitAsResponse())
+	as := []openapi3.SchemaValidationOption{openapi3.VisitAsResponse()}
+	if _, ours := op.Extensions[scopeOf]; ours {
+		as = append(as, openapi3.WithStringFormatValidator("date-time", milliseconds))
+	}
+	return media.Schema.Value.VisitJSON(v, as...)
 }

@@ -7,8 +7,8 @@ import (
 )
 
 const doc = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{
-	"/space/v1/partner/entry-permits/{permitId}":{"get":{"responses":{"200":{"description":"","content":{"application/json":{"schema":
-		{"type":"object","required":["success"],"properties":{"success":{"type":"boolean"}}}}}},"204":{"description":""}}}},
+	"/space/v1/partner/entry-permits/{permitId}":{"get":{"x-required-scope":"space:partner","responses":{"200":{"description":"","content":{"application/json":{"schema":
+		{"type":"object","required":["success"],"properties":{"success":{"type":"boolean"},"at":{"type":"string","format":"date-time"}}}}}},"204":{"description":""}}}},
 	"/space/v1/partner/entry-permits/revoke":{"get":{"responses":{"404":{"description":"","content":{"application/json":{"schema":{"type":"object"}}}}}}},
 	"/entry":{"get":{"responses":{"200":{"description":"","content":{"text/html":{"schema":{"type":"string"}}}}}}}}}`
 
@@ -38,6 +38,8 @@ func TestCheck(t *testing.T) {
 		{name: "the route itself", method: "GET", path: "/space/v1/partner/entry-permits/{permitId}", status: 200, kind: json, body: `{"success":true}`},
 		{name: "with a charset", method: "GET", path: permit, status: 200, kind: json + "; charset=utf-8", body: `{"success":true}`},
 		{name: "a missing field", method: "GET", path: permit + "?t=secret", status: 200, kind: json, body: `{}`, want: `"success"`},
+		{name: "a time", method: "GET", path: permit, status: 200, kind: json, body: `{"success":true,"at":"2026-11-25T18:00:00.000Z"}`},
+		{name: "a time without milliseconds", method: "GET", path: permit, status: 200, kind: json, body: `{"success":true,"at":"2026-11-25T18:00:00Z"}`, want: "date-time"},
 		{name: "another status", method: "GET", path: permit, status: 500, kind: json, body: `{}`, want: "no such status"},
 		{name: "another content", method: "GET", path: permit, status: 200, kind: "text/plain", body: `{}`, want: "no content of type"},
 		{name: "not JSON", method: "GET", path: permit, status: 200, kind: json, body: `{`, want: "not JSON"},

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -81,13 +82,8 @@ func (x *frame) bothWays(out fields) string {
 // step, and to every second one.
 func (x *frame) fits(a *answer, was fields) bool {
 	for _, every := range []int{1, 2} {
-		out := fields{}
-		for name, v := range was {
-			out[name] = v
-		}
-		for name, v := range a.fields() {
-			out[name] = v
-		}
+		out := maps.Clone(was)
+		maps.Copy(out, a.fields())
 		if list, ok := was["statuses"].([]any); ok {
 			outcome, _, code := outcomeOf(a)
 			out["outcome"], out["code"], list = outcome, code, slices.Clone(list)
@@ -148,10 +144,7 @@ func (x *frame) letInOrNot(out fields) string {
 		}
 	}
 	for _, o := range others {
-		changed := fields{}
-		for name, v := range out {
-			changed[name] = v
-		}
+		changed := maps.Clone(out)
 		changed["result"], changed["reason"] = o.result, string(o.reason)
 		if x.decided(result, reason, changed) == nil && x.holds(changed) {
 			return o.result + " (" + string(o.reason) + ")"

@@ -225,3 +225,21 @@ func TestTwins(t *testing.T) {
 		t.Errorf("a name of its own became %q, want other", got)
 	}
 }
+
+// TestNothingWhereSomethingWasDue: a list that should have had elements and has none is a failure of the target, not a
+// step that looked at nothing.
+func TestNothingWhereSomethingWasDue(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]judge.Status{
+		`{journal: {of: "\"brd_1\"", all: "true"}}`:                                      judge.Blocked,
+		`{journal: {of: "\"brd_1\"", all: "boot == 1"}, expect: count == 2}`:             judge.Fail,
+		`{journal: {of: "\"brd_1\"", all: "boot == 1"}, expect: count <= 2}`:             judge.Blocked,
+		`{journal: {of: "\"brd_1\"", all: "boot == 1"}, expect: first.boot == 1}`:        judge.Blocked,
+		`{journal: {of: "\"brd_1\"", all: "boot == 1"}, expect: count > 0, never: 20ms}`: judge.Blocked,
+	} {
+		res, out := play(t, newFake(t), "steps: ["+step+"]", Options{})
+		if got := res.Files[0]; got.Status != want {
+			t.Errorf("%s: got %s, want %s\n%s", step, got.Status, want, out)
+		}
+	}
+}

@@ -164,7 +164,7 @@ func (x *frame) attempt(depth int) (fields, error) {
 		}
 	}
 	if err != nil {
-		return out, err
+		return out, x.insteadOf(err, out)
 	}
 	sc := x.with(out)
 	x.last = sc.vars
@@ -177,6 +177,21 @@ func (x *frame) attempt(depth int) (fields, error) {
 		}
 	}
 	return out, nil
+}
+
+// insteadOf is the error of a verb that had nothing to look at, or the expectation that is wrong already: a list that
+// should have had two elements and has none is a failure of the target.
+func (x *frame) insteadOf(err error, out fields) error {
+	if _, nothing := errors.AsType[*vain](err); !nothing || out == nil || x.step.Never != nil {
+		return err
+	}
+	sc := x.with(out)
+	for i := range x.step.Expect {
+		if wrong, ok := errors.AsType[*failure](x.step.Expect[i].unmet(sc)); ok && wrong.definite {
+			return x.expectations(sc)
+		}
+	}
+	return err
 }
 
 // with is the scope in which a result's fields are names, and the whole result is it.
