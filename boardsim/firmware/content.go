@@ -1,7 +1,6 @@
 package firmware
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,8 +20,8 @@ type Content struct {
 	Hours    *access.Hours
 	Doors    []wire.DoorConfig
 
-	digest string // Sum as text; "" = not made yet
-	grants map[string]*item
+	digest string  // Sum as text; "" = not made yet
+	grants []*item // by id
 	people *people // nil = nothing stored
 }
 
@@ -53,13 +52,22 @@ type Change struct {
 	of     []*Change
 }
 
-// Prepare makes a Sync ready to be applied.
+// Prepare makes a Sync ready to be applied. Thousands of boards keep what it returns, so grants that open the same doors
+// share them, and a Sync that will not be read again (see wire.Sync.Pages) loses its own copy of the grants.
 func Prepare(y wire.Sync) *Change {
-	c := &Change{Sync: y}
+	c := &Change{Sync: y, items: make([]*item, 0, len(y.Upsert))}
+	var doors []string
 	for _, g := range y.Upsert {
+		if !slices.Equal(doors, g.Doors) {
+			doors = g.Doors
+		}
+		g.Doors = doors
 		it := &item{grant: g}
 		it.sum.Toggle("grant", g)
 		c.items = append(c.items, it)
+	}
+	if y.Snapshot || y.Pages > 1 {
+		c.Sync.Upsert = nil
 	}
 	return c
 }
@@ -78,9 +86,8 @@ func join(pages []*Change) *Change {
 		return last.joined
 	}
 	j := &Change{Sync: pages[0].Sync}
-	j.Sync.Page, j.Sync.Pages, j.Sync.Upsert, j.Sync.Remove = 0, 0, nil, nil
+	j.Sync.Page, j.Sync.Pages, j.Sync.Remove = 0, 0, nil
 	for _, p := range pages {
-		j.Sync.Upsert = append(j.Sync.Upsert, p.Sync.Upsert...)
 		j.Sync.Remove = append(j.Sync.Remove, p.Sync.Remove...)
 		j.items = append(j.items, p.items...)
 	}
@@ -127,12 +134,14 @@ func ApplyAll(base *Content, changes ...*Change) *Content {
 	if base != nil {
 		*n = *base
 	}
-	if n.grants = maps.Clone(n.grants); n.grants == nil {
-		n.grants = map[string]*item{}
+	more := 0
+	for _, ch := range changes {
+		more += len(ch.items)
 	}
+	n.grants = append(make([]*item, 0, len(n.grants)+more), n.grants...)
 	for _, ch := range changes {
 		if ch.Sync.Snapshot && ch.Sync.Page < 2 {
-			n = &Content{grants: map[string]*item{}}
+			n = &Content{grants: n.grants[:0]}
 		}
 		n.apply(ch)
 	}
@@ -145,9 +154,7 @@ func (c *Content) apply(ch *Change) {
 		c.drop(id)
 	}
 	for _, it := range ch.items {
-		c.drop(it.grant.ID)
-		c.grants[it.grant.ID] = it
-		c.xor(it.sum)
+		c.put(it)
 	}
 	y := ch.Sync
 	if y.Windows != nil {
@@ -176,13 +183,30 @@ func (c *Content) apply(ch *Change) {
 	c.Revision = y.To
 }
 
-func (c *Content) drop(id string) {
-	old := c.grants[id]
-	if old == nil {
-		return
+// at is where the grant of an id is, or belongs.
+func (c *Content) at(id string) (i int, there bool) {
+	if n := len(c.grants); n == 0 || c.grants[n-1].grant.ID < id { // the pages of a snapshot are in order
+		return n, false
 	}
-	delete(c.grants, id)
-	c.xor(old.sum)
+	return slices.BinarySearchFunc(c.grants, id, func(it *item, id string) int { return strings.Compare(it.grant.ID, id) })
+}
+
+func (c *Content) put(it *item) {
+	i, there := c.at(it.grant.ID)
+	if there {
+		c.xor(c.grants[i].sum)
+		c.grants[i] = it
+	} else {
+		c.grants = slices.Insert(c.grants, i, it)
+	}
+	c.xor(it.sum)
+}
+
+func (c *Content) drop(id string) {
+	if i, there := c.at(id); there {
+		c.xor(c.grants[i].sum)
+		c.grants = slices.Delete(c.grants, i, i+1)
+	}
 }
 
 func (c *Content) xor(s access.Sum) {
@@ -230,7 +254,6 @@ func (c *Content) person(phoneHash string) []access.Grant {
 	for _, it := range items {
 		out = append(out, it.grant)
 	}
-	slices.SortFunc(out, func(a, b access.Grant) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
@@ -246,8 +269,8 @@ func (c *Content) link(tokenHash string) (phoneHash string, ok bool) {
 // Snapshot is a Sync that produces this content from nothing.
 func (c *Content) Snapshot() wire.Sync {
 	y := wire.Sync{To: c.Revision, Snapshot: true, Timezone: c.Timezone, PhoneKey: c.PhoneKey, Hours: c.Hours, Digest: c.Digest()}
-	for _, id := range slices.Sorted(maps.Keys(c.grants)) {
-		y.Upsert = append(y.Upsert, c.grants[id].grant)
+	for _, it := range c.grants {
+		y.Upsert = append(y.Upsert, it.grant)
 	}
 	windows, doors := c.Windows, c.Doors
 	y.Windows, y.Doors = &windows, &doors
