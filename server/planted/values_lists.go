@@ -2,6 +2,7 @@ package planted
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,6 +29,25 @@ var listValues = map[string]edge{
 			return
 		}
 		remembered.put(key, string(encode(p.body["total"])))
+	}),
+	"seconds-in-a-list": show("GET /device/v1/devices", "health", func(old any, _ map[string]any, _ *reply) any {
+		health, _ := old.(map[string]any)
+		if since, _, ok := strings.Cut(fmt.Sprint(health["since"]), "."); ok {
+			health["since"] = since + "Z"
+		}
+		return old
+	}),
+	"refusal-page-is-a-success": says("POST /entry/open", func(p *reply) {
+		if p.status == http.StatusConflict && strings.Contains(p.head.Get("Content-Type"), "html") {
+			p.status = http.StatusOK
+		}
+	}),
+	"code-of-a-dead-link": says("GET /entry/*", func(p *reply) {
+		if p.status == http.StatusNotFound && strings.HasSuffix(p.r.URL.Path, ".svg") {
+			p.status, p.body, p.raw = http.StatusOK, nil, []byte("<svg xmlns=\"http://www.w3.org/2000/svg\"/>")
+			p.head.Set("Content-Type", "image/svg+xml")
+			p.head.Set("Content-Length", strconv.Itoa(len(p.raw)))
+		}
 	}),
 	"cancelled-active-in-a-whole-list": show(bookings, "state", func(old any, _ map[string]any, p *reply) any {
 		if old == "cancelled" && !p.r.URL.Query().Has("externalRef") {
