@@ -160,7 +160,31 @@ things, applies load, and checks every promise against the relays' own journals.
 	}
 	completions(root, e)
 	shells(root)
+	helps(root)
 	return root
+}
+
+// helps has the help command refuse a command that doesn't exist. Cobra's own shows the help of the nearest level above, as a success.
+func helps(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "help" {
+			continue
+		}
+		c.RunE = func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			switch {
+			case err != nil || len(rest) > 0 && about == root:
+				return root.Args(root, args)
+			case len(rest) > 0 && about.HasSubCommands():
+				return subcommand(commandPath(about))(about, rest)
+			case len(rest) > 0:
+				return usagef("%s has no commands of its own, got %q", commandPath(about), rest[0])
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		}
+	}
 }
 
 // shells has the completion command name its shells when it is given another.

@@ -208,8 +208,8 @@ func (f *serverFlags) check() error {
 	if f.sip != "" {
 		errs = append(errs, address("sip", f.sip))
 	}
-	if f.linkURL != "" && !isURL(f.linkURL) {
-		errs = append(errs, usagef("--link-url %q: must be a URL like https://doors.example.com", f.linkURL))
+	if f.linkURL != "" {
+		errs = append(errs, linkBase(f.linkURL))
 	}
 	for flag, list := range map[string][]string{"trusted-proxies": f.trustedProxies, "sip-peers": f.sipPeers} {
 		for _, p := range list {
@@ -225,6 +225,20 @@ func (f *serverFlags) check() error {
 func isURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// linkBase reports what can't be put in front of /entry: a query or fragment would swallow it, and a password would be in every link.
+func linkBase(s string) error {
+	if !isURL(s) {
+		return usagef("--link-url %q: must be a URL like https://doors.example.com", s)
+	}
+	if u, _ := url.Parse(s); u.User != nil {
+		return usagef("--link-url: must have no user name or password, because it is part of every entry link")
+	}
+	if strings.ContainsAny(s, "?#") {
+		return usagef("--link-url %q: must have no query or fragment, because entry links continue it with /entry?t=...", s)
+	}
+	return nil
 }
 
 // places returns the world from the file, or the built-in one. Its seed is the
