@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -56,7 +57,7 @@ func (v *View) struck(c *command) string {
 		return ""
 	}
 	to := earliest(c.answers, c.records)
-	if v.within(v.starts, from, to) != nil {
+	if asked := earliest(c.answers); v.within(v.starts, from, cmp.Or(asked, to)) != nil { // also if it had recorded the command, but not answered
 		return "server"
 	}
 	if len(c.publishes) == 0 {

@@ -160,9 +160,9 @@ func (v *View) forgot(e *history.Event) bool {
 // reused checks that only a different request is answered that the key is taken, and returns how many were since the
 // run began, after a command had its result.
 func (v *View) reused(t *tally, k *keyUse) (n int) {
-	var settled bool
+	settled := slices.ContainsFunc(k.answers, definite) // before or after: two commands may race for a key
 	for _, e := range k.answers {
-		if settled = settled || definite(e); e.Code != codeReused || e.Meaning == "" {
+		if e.Code != codeReused || e.Meaning == "" {
 			continue
 		}
 		if settled && !v.before(e, v.start()) {

@@ -221,7 +221,10 @@ func (e *Expr) beside(env, own map[string]any) (out []any) {
 			continue
 		}
 		if p := spotOf(tree.Node); len(p) > 0 && !has(own, p[0]) {
-			out = append(out, plain(read(env, p), 2)...)
+			v := read(env, p)
+			if out = append(out, plain(v, 2)...); size(v) > 0 { // the whole list or object, too
+				out = append(out, v)
+			}
 		}
 	}
 	return out

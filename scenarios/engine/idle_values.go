@@ -19,7 +19,7 @@ var statuses = []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502,
 func others(p spot, v any, k known, env map[string]any) []any {
 	var out []any
 	switch name := p.last(); {
-	case name == "status" || name == "statusCode":
+	case (name == "status" || name == "statusCode") && !isText(v): // a row of an import has a status in words
 		for _, s := range statuses {
 			out = append(out, as(v, float64(s)))
 		}
@@ -74,6 +74,8 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	}
 	return out
 }
+
+func isText(v any) bool { _, is := v.(string); return is }
 
 // succeeded reports whether the answer is a success; that it then has data is checked against the documents in any case.
 func succeeded(env map[string]any) bool {
@@ -227,6 +229,11 @@ func lists(l []any, k known, depth int) []any {
 		return out
 	}
 	out = append(out, l[:len(l)-1], append(slices.Clone(l), l[0]))
+	for _, c := range k.values {
+		if _, list := c.([]any); list {
+			out = append(out, c)
+		}
+	}
 	if depth == 0 {
 		return out
 	}
@@ -262,6 +269,11 @@ func (k known) elements(v any, depth int) []any {
 
 func mappings(m map[string]any, k known, depth int) []any {
 	out := []any{map[string]any{}}
+	for _, c := range k.values {
+		if _, object := c.(map[string]any); object {
+			out = append(out, c)
+		}
+	}
 	if depth == 0 {
 		return out
 	}
