@@ -143,6 +143,25 @@ func TestTimeWindow(t *testing.T) {
 	})
 }
 
+// TestTimeWindowOfSeveral: the end of a fault on several boards follows the boards' clock, too.
+func TestTimeWindowOfSeveral(t *testing.T) {
+	t.Parallel()
+	v := clock.NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)
+	s := New(Config{Clock: v, Boards: fleet(3), Board: &told{}})
+	arm(t, s, Spec{Fault: "offline", PlaceID: "A", For: 36 * time.Hour})
+	for _, step := range []struct {
+		d       time.Duration
+		offline bool
+	}{{36*time.Hour - time.Millisecond, true}, {time.Millisecond, false}} {
+		must.OK(t, v.Advance(v.Now().Add(step.d)))
+		for _, b := range []string{"a1", "a2", "a3"} {
+			if got := s.Line(b).Offline; got != step.offline {
+				t.Errorf("%s after another %v: offline %v, want %v", b, step.d, got, step.offline)
+			}
+		}
+	}
+}
+
 // TestGoneFaultsAreFound: a fault's result can still be read after the fault has expired, was removed, or ended
 // immediately.
 func TestGoneFaultsAreFound(t *testing.T) {

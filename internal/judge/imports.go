@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/history"
 )
 
 // rowKey is how an import recognizes a row.
@@ -24,7 +25,8 @@ func imp1(v *View) Verdict {
 	t := &tally{}
 	known := map[rowKey]imported{}
 	byID := map[string]map[string]any{} // the last row of each id
-	places := v.placeOfToken()
+	seen := map[string]*history.Event{} // its last import
+	places, ended := v.placeOfToken(), v.cancellations()
 	rows, told := 0, 0
 	var last *call
 	for _, c := range v.calls() {
@@ -45,6 +47,11 @@ func imp1(v *View) Verdict {
 			if c.tells(i, places(c), known) {
 				told++
 			}
+			id := c.id(i)
+			if was := seen[id]; was != nil && slices.ContainsFunc(ended[id], func(e *history.Event) bool { return !v.before(c.Event, e) && !v.before(e, was) }) {
+				delete(byID, id) // cancelled since: the same row is a change
+			}
+			seen[id] = c.Event
 			if why := c.row(i, places(c), known, byID); why != "" {
 				t.bad(c.Event, "%s row %d: %s", c.Route, i, why) // [IMP-1]
 				break
@@ -53,6 +60,25 @@ func imp1(v *View) Verdict {
 	}
 	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", amount.Number(t.checked), amount.Number(rows))).
 		tried(told, "no row failed next to another one or was imported again")
+}
+
+// cancellations returns the commits that cancelled a membership or a reservation, by its id.
+func (v *View) cancellations() map[string][]*history.Event {
+	out := map[string][]*history.Event{}
+	for _, p := range v.places {
+		for _, e := range p.commits {
+			if e.Op == "cancel" {
+				out[e.GrantID] = append(out[e.GrantID], e)
+			}
+		}
+	}
+	return out
+}
+
+// id is that of the result of a row.
+func (c *call) id(i int) string {
+	result, _ := c.Wrote[i].(map[string]any)
+	return text(result, "id")
 }
 
 // counts compares an import's counts with its rows; "" or how they differ.

@@ -103,3 +103,23 @@ func TestPlantedPartnerBugs(t *testing.T) {
 			[]string{"CMD-8"}, history.Call, "in the test place was answered 409"},
 	})
 }
+
+// TestCancelledRow: the same row again is a change only after a cancellation.
+func TestCancelledRow(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]Status{"cancel": Pass, "membership": Fail} {
+		h := raced()
+		for _, status := range []string{"created", "updated"} {
+			out := fields{"received": 1, "created": 0, "updated": 0, "unchanged": 0, "failed": 0}
+			out[status] = 1
+			h.did("plc_a", "POST", "/space/v1/memberships/import", 200, history.CallText{In: fields{"source": "old"}, Rows: []any{fields{"externalRef": "m-1", "phone": "mia"}}, Out: out,
+				Wrote: []any{fields{"index": 0, "id": "mem_1", "status": status}}}, nil)
+			if status == "created" {
+				h.emit(history.Event{Kind: history.Committed, PlaceID: "plc_a", Revision: h.rev["plc_a"], Digest: h.digest["plc_a"], GrantID: "mem_1", Op: name})
+			}
+		}
+		if got := imp1(NewView(h.events)); got.Status != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

@@ -48,6 +48,26 @@ func TestBound(t *testing.T) {
 	})
 }
 
+// TestBoundOfTestPlace: commands in the test place have a bound of their own.
+func TestBoundOfTestPlace(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(c *Config) { c.PerTestPlace = 1 }, func(t *testing.T, r *rig) {
+		test := func(key string) Request {
+			q := open(key)
+			q.DoorID = "dor_test"
+			return q
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() { r.must(t, test("a")) })
+		synctest.Wait()
+		if _, err := r.Execute(t.Context(), test("b")); !errors.Is(err, ErrTooMany) {
+			t.Errorf("second in the test place: got %v, want %v", err, ErrTooMany)
+		}
+		wg.Go(func() { r.must(t, open("c")) }) // a live door's isn't bound by it
+		wg.Wait()
+	})
+}
+
 // TestBoundOfPlace: one place can't use up the capacity of the others.
 func TestBoundOfPlace(t *testing.T) {
 	t.Parallel()

@@ -48,6 +48,8 @@ func (l *memLedger) Door(doorID string) (Door, error) {
 		return Door{DoorID: "dor_1", PlaceID: "plc_a", BoardID: "brd_a", Channel: 1}, nil
 	case "dor_2":
 		return Door{DoorID: "dor_2", PlaceID: "plc_a", BoardID: "brd_b", Channel: 1}, nil
+	case "dor_test":
+		return Door{DoorID: "dor_test", PlaceID: "plc_a", BoardID: "brd_a", Channel: 2, Test: true}, nil
 	case "dor_away":
 		return Door{DoorID: "dor_away", PlaceID: "plc_b", BoardID: "brd_away", Channel: 1}, nil
 	}
