@@ -39,22 +39,28 @@ func ent4(v *View) Verdict {
 		triedIf(v.told, v.ofBoth(), "no records were read, and there wasn't both a command and an attempt to enter")
 }
 
-// ofBoth is how many records there are, if operators' and people's are among them or
-// somebody read them.
-func (v *View) ofBoth() int {
-	operators, people := 0, 0
+// ofBoth is how many records there are at places where operators' and people's are among them or somebody read them.
+func (v *View) ofBoth() (n int) {
+	operators, people := map[string]int{}, map[string]int{}
 	for _, e := range v.records {
 		if e.Method == string(vocab.API) {
-			operators++
+			operators[e.PlaceID]++
 		} else {
-			people++
+			people[e.PlaceID]++
 		}
 	}
-	read := slices.ContainsFunc(v.calls(), func(c *call) bool { return c.ok() && !c.Own && readsRecords.MatchString(c.Route) })
-	if !read && (operators == 0 || people == 0) {
-		return 0
+	read, places := map[string]bool{}, v.placeOfToken()
+	for _, c := range v.calls() {
+		if c.ok() && !c.Own && readsRecords.MatchString(c.Route) {
+			read[places(c)] = true
+		}
 	}
-	return operators + people
+	for place := range v.places {
+		if o, p := operators[place], people[place]; o+p > 0 && (read[place] || o > 0 && p > 0) {
+			n += o + p
+		}
+	}
+	return n
 }
 
 // readsRecords are the routes that show records, and what follows from them.

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -151,7 +152,11 @@ func perm7(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time", amount.Number(t.checked))).
+	read := t.checked
+	pressed := v.served()
+	maps.Copy(seen, pressed.states)
+	t = t.plus(pressed.of("PERM-7"))
+	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time; %s links pressed", amount.Number(read), amount.Number(t.checked-read))).
 		tried(max(0, len(seen)-1), "all permits were in the same state")
 }
 

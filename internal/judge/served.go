@@ -35,12 +35,14 @@ type served struct {
 	book
 	weighed
 	links, calls int
-	permitted    int // openings that a permit allows
+	permitted    int             // openings that a permit allows
+	alike        int             // ended by the board's refusal, silence or absence, like a command for the same door
+	states       map[string]bool // of the permits whose links were pressed, by what came of it
 }
 
 // serverDecisions judges all of them.
 func (v *View) serverDecisions() *served {
-	b := &served{book: book{}}
+	b := &served{book: book{}, states: map[string]bool{}}
 	links := v.linksGiven()
 	for _, c := range v.calls() {
 		if c.SentNs == 0 {
@@ -204,6 +206,9 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		r.moot = r.moot || o.moot
 	}
 	b.take(r)
+	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.order, func(c *command) bool { return c.door == d.in("doorId") && c.told(o) != nil }) {
+		b.alike++
+	}
 	if r.allow && r.kind == "permit" {
 		b.permitted++
 	}
@@ -213,6 +218,12 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		b.calls++
 	}
 	clauses := r.clausesOf()
+	if state := stateOf(r); d.Route == linkRoute && state != "" { // [PERM-7]
+		b.states[state] = true
+		if state != "active" {
+			clauses = append(clauses, "PERM-7")
+		}
+	}
 	for _, clause := range clauses {
 		b.at(clause).checked++
 	}
@@ -230,6 +241,23 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		b.breach(d.call, []string{"ENT-3"}, "%s was answered 200, but no command from a link was reported for its door", where) // [ENT-3]
 	}
 	return true
+}
+
+// outcomeByCode are the outcomes of commands by the codes of the entry page and of calls.
+var outcomeByCode = map[string]vocab.Outcome{"store_offline": vocab.Offline, "device_refused": vocab.Refused, "device_no_response": vocab.NoResponse}
+
+// stateOf is the state in which a permit has to be for its link's ruling; "" if that says nothing about it.
+func stateOf(r ruling) string {
+	switch {
+	case r.allow && r.kind == "permit":
+		return "active"
+	case r.allow:
+	case r.reasons[0] == vocab.NotStarted:
+		return "pending"
+	case r.reasons[0] == vocab.Expired:
+		return "expired"
+	}
+	return ""
 }
 
 // commanded reports whether a command of a link for the door was reported during the call, or during the call whose

@@ -72,6 +72,7 @@ func (p *place) good(b *board, e *history.Event) bool {
 // step is a time at which a board is known to have a revision.
 type step struct {
 	rev, at int64
+	told    *history.Event
 }
 
 // steps are the times at which a board's revision rose, correctly applied; wrong is its last report if that differs
@@ -95,7 +96,7 @@ func (b *board) steps(p *place) (out []step, wrong *history.Event) {
 		}
 		if e.Revision > top {
 			top = e.Revision
-			out = append(out, step{top, e.At})
+			out = append(out, step{top, e.At, e})
 		}
 	}
 	return out, wrong

@@ -23,14 +23,14 @@ const gapMs = 60 * 1000
 type freshness struct {
 	tally
 	maxMs   int64
-	looked  int64 // when a client last looked at what boards have, domain time
+	looks   map[string][]*history.Event
 	came    int64 // up to which revision a board had what it was asked for at its reader
 	seen    int   // of the operation that was asked for, at boards, and looked at there
 	waiting int   // not due yet when the history ends
 }
 
 func (v *View) fresh(clause, op string) Verdict {
-	f := &freshness{looked: v.looked()}
+	f := &freshness{looks: v.looked()}
 	for _, b := range v.sortedBoards() {
 		p := v.places[b.place]
 		if p == nil {
@@ -68,9 +68,9 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 		for k < len(steps) && steps[k].rev < c.Revision {
 			k++
 		}
-		applied := int64(never)
+		applied := step{at: never}
 		if k < len(steps) {
-			applied = steps[k].at
+			applied = steps[k]
 		}
 		for s < len(spans) && spans[s].to <= c.At {
 			s++
@@ -81,8 +81,8 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 
 // commit sums up the time for which a board was connected from a commit until it had it. Only a real outage starts
 // over: a line that drops every few minutes buys no time.
-func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, applied int64) {
-	connected, left := int64(0), int64(0)
+func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, got step) {
+	connected, left, applied := int64(0), int64(0), got.at
 	for _, sp := range spans {
 		start := max(c.At, sp.from)
 		if start-left >= gapMs {
@@ -90,7 +90,7 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, ap
 		}
 		if applied <= sp.to && applied != never {
 			f.checked++
-			if c.Revision <= f.came || applied <= f.looked {
+			if c.Revision <= f.came || f.lookedAt(v, b.place, c, got.told) {
 				f.seen++
 			}
 			ms := connected + max(0, applied-start)
@@ -111,6 +111,18 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, ap
 		}
 		left = sp.to
 	}
+}
+
+// lookedAt reports whether somebody looked at the place's boards, or at all of them, after the last of the events.
+func (f *freshness) lookedAt(v *View, place string, events ...*history.Event) bool {
+	for _, at := range []string{place, ""} {
+		for _, look := range f.looks[at] {
+			if !slices.ContainsFunc(events, func(e *history.Event) bool { return v.before(look, e) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // silentSince reports whether what a board is missing at the end, if anything, is neither a registration nor a

@@ -112,18 +112,30 @@ func (v *View) ended(o vocab.Outcome) (n int) {
 	return n
 }
 
-// looked is when a client last looked at what boards have, or at how far a permit has come,
-// in domain time.
-func (v *View) looked() (at int64) {
-	for _, e := range v.looks {
-		at = max(at, e.At+clockMs)
-	}
-	for _, c := range v.calls() {
-		if c.ok() && c.Method == "GET" && c.Route == createRoute+"/{id}" {
-			at = max(at, c.At+clockMs)
+// looked are the last looks at what boards have, or at how far a permit has come, by place; "" = at all boards.
+func (v *View) looked() map[string][]*history.Event {
+	boards, permits := map[string]*history.Event{}, map[string]*history.Event{}
+	last := func(of map[string]*history.Event, place string, e *history.Event) {
+		if was := of[place]; was == nil || sooner(was, e) {
+			of[place] = e
 		}
 	}
-	return at
+	for _, e := range v.looks {
+		last(boards, e.PlaceID, e)
+	}
+	places := v.placeOfToken()
+	for _, c := range v.calls() {
+		if c.ok() && c.Method == "GET" && c.Route == createRoute+"/{id}" {
+			last(permits, places(c), c.Event)
+		}
+	}
+	out := map[string][]*history.Event{}
+	for _, of := range []map[string]*history.Event{boards, permits} {
+		for place, e := range of {
+			out[place] = append(out[place], e)
+		}
+	}
+	return out
 }
 
 // followed is how many changes of hours were looked at afterwards: at the schedule, at a door's list

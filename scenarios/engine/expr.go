@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -39,6 +40,9 @@ func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
 		msg := err.Error()
 		if fe, ok := errors.AsType[*file.Error](err); ok {
 			col, msg = pos.Col+fe.Column, fe.Message
+		}
+		if strings.HasPrefix(msg, "unexpected token EOF") {
+			msg = "it ends too early; after a space, # begins a comment in YAML unless the expression is in quotes"
 		}
 		b.Problem(Pos{Line: pos.Line, Col: col}, "expression: %s", msg)
 		return
@@ -163,11 +167,47 @@ func (e *Expr) eval(s *scope) (any, error) {
 			}
 		}
 		if fe, ok := errors.AsType[*file.Error](err); ok {
-			return nil, fmt.Errorf("%s: %s", e.src, fe.Message)
+			return nil, fmt.Errorf("%s: %s", e.src, plainly(fe.Message))
 		}
 		return nil, fmt.Errorf("%s: %w", e.src, err)
 	}
 	return v, nil
+}
+
+// plainly says what the expression library says about Go's types in the words of a scenario.
+func plainly(message string) string {
+	if m := notText.FindStringSubmatch(message); m != nil {
+		return kindOf(m[1]) + " can't be searched like text; write json(...) around it"
+	}
+	if m := noField.FindStringSubmatch(message); m != nil {
+		return kindOf(m[2]) + " has no field " + m[1]
+	}
+	if message == "invalid operation: int(string)" {
+		return "text has no fields"
+	}
+	return message
+}
+
+var (
+	notText = regexp.MustCompile(`^interface conversion: interface \{\} is (.+), not (?:string|\[\]uint8)$`)
+	noField = regexp.MustCompile(`^cannot fetch (\w+) from (.+)$`)
+)
+
+// kindOf names a Go type.
+func kindOf(goType string) string {
+	switch {
+	case strings.HasPrefix(goType, "map"):
+		return "an object"
+	case strings.HasPrefix(goType, "[]"):
+		return "a list"
+	case goType == "float64" || goType == "int":
+		return "a number"
+	case goType == "bool":
+		return "true or false"
+	case goType == "<nil>" || goType == "nil":
+		return "null"
+	}
+	return "text"
 }
 
 // unmet is nil if an expectation holds. Otherwise it is a failure that shows what was found instead; a failure to

@@ -32,7 +32,7 @@ func TestExpressions(t *testing.T) {
 		`phone("a") matches "^010[0-9]{8}$"`:     "",
 		`label("2026-01-01T00:00:00Z") > 0`:      "",
 		`count == 3`:                             "expected count == 3\nfound count = 2",
-		`data.outcome == "reported"`:             "cannot fetch outcome from <nil>",
+		`data.outcome == "reported"`:             "null has no field outcome",
 		`last.cause`:                             `"command", not true or false`,
 	} {
 		e, err := compileExpr(src)

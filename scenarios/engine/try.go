@@ -65,8 +65,8 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		if err == nil && never == 0 {
 			err = x.capture(out)
 		}
-		if v := &s.Verbs; err == nil && s.asserts && !f.setup.Load() && (v.Boards != nil || v.Synced != nil || v.Control != nil) {
-			f.run.emit(history.Event{Kind: history.Look, Text: s.verbName()})
+		if err == nil && s.asserts && !f.setup.Load() {
+			x.looked()
 		}
 		if err == nil {
 			x.evidence(out)
@@ -76,6 +76,33 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			res.Exchanges, res.Evidence = t.shown(&f.run.mask), f.run.mask.evidence(out)
 		}
 		return
+	}
+}
+
+// looked tells the judge at which places' boards the step looked.
+func (x *frame) looked() {
+	v, places := &x.step.Verbs, []string{""} // all boards
+	var of Ref
+	switch {
+	case v.Boards != nil:
+		of = v.Boards.Of
+	case v.Synced != nil:
+		of = v.Synced.Of
+	case v.Control != nil:
+		of = v.Control.Board
+	default:
+		return
+	}
+	if boards, err := x.boards(of); err == nil && of.set() {
+		places = nil
+		for _, b := range boards {
+			places = append(places, b.placeID)
+		}
+		slices.Sort(places)
+		places = slices.Compact(places)
+	}
+	for _, p := range places {
+		x.run.emit(history.Event{Kind: history.Look, Text: x.step.verbName(), PlaceID: p})
 	}
 }
 
