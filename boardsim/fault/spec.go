@@ -38,6 +38,13 @@ type Request struct {
 // Spec reads the duration and the number. Error: *faults.Bad.
 func (r Request) Spec() (Spec, error) {
 	out := Spec{Fault: r.Fault, Boards: r.Boards, PlaceID: r.PlaceID, Share: r.Share, DoorIDs: r.DoorIDs, Commands: r.Commands, Params: r.Params}
+	const empty = "must not be empty; leave it out for all"
+	switch {
+	case r.DoorIDs != nil && len(r.DoorIDs) == 0:
+		return Spec{}, faults.Badly("doorIds", empty)
+	case r.Commands != nil && len(r.Commands) == 0:
+		return Spec{}, faults.Badly("commands", empty)
+	}
 	if r.Nth != nil {
 		if *r.Nth < 1 {
 			return Spec{}, faults.Badly("nth", "must be 1 or more")

@@ -140,6 +140,11 @@ func TestRequest(t *testing.T) {
 			t.Errorf("for %q: got %v, want a duration such as 10m", text, err)
 		}
 	}
+	for field, r := range map[string]Request{"doorIds": {DoorIDs: []string{}}, "commands": {Commands: []string{}}} {
+		if _, err := r.Spec(); err == nil || err.Error() != field+" must not be empty; leave it out for all" {
+			t.Errorf("empty %s: got %v, want it refused", field, err)
+		}
+	}
 	if _, err := (Request{Nth: new(0)}).Spec(); err == nil || err.Error() != "nth must be 1 or more" {
 		t.Errorf("nth 0: got %v, want 1 or more", err)
 	}

@@ -95,8 +95,10 @@ type Schedule struct {
 
 // ScheduleDay defines model for ScheduleDay.
 type ScheduleDay struct {
-	Date      string     `json:"date"`
-	Weekday   string     `json:"weekday"`
+	Date    string `json:"date"`
+	Weekday string `json:"weekday"`
+
+	// Open Whether the place is open at some time of the day, that is, whether there are intervals.
 	Open      bool       `json:"open"`
 	Intervals []Interval `json:"intervals"`
 	Note      *Note      `json:"note"`
