@@ -8,7 +8,7 @@ import (
 
 // Flight counts what is in flight, so that a jump of virtual time can wait for it: work in progress (Begin),
 // connections that end (Join, Ends), and messages between server and boards, counted at both ends (Sent, Got). The
-// messages of a board whose line is cut are forgotten (Reset); a line that swallows messages is muted.
+// messages of a board whose line is cut are forgotten (Reset); a line that swallows one counts it as Got.
 type Flight struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -24,10 +24,7 @@ type Flight struct {
 	Quiet time.Duration
 }
 
-type line struct {
-	out   int
-	muted bool
-}
+type line struct{ out int }
 
 // NewFlight returns an empty flight.
 func NewFlight() *Flight {
@@ -80,7 +77,7 @@ func (f *Flight) move(boardID string, d int) {
 		f.lines[boardID] = l
 	}
 	f.moves++
-	if l.muted || l.out+d < 0 {
+	if l.out+d < 0 {
 		return
 	}
 	l.out += d
@@ -89,22 +86,16 @@ func (f *Flight) move(boardID string, d int) {
 }
 
 // Reset forgets what is in flight on a line whose connection is gone.
-func (f *Flight) Reset(boardID string) { f.mute(boardID, false) }
-
-// mute makes a line stop counting (its messages are being swallowed) or count again.
-func (f *Flight) mute(boardID string, on bool) {
+func (f *Flight) Reset(boardID string) {
 	if f == nil {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := f.lines[boardID]
-	if l == nil {
-		l = &line{}
-		f.lines[boardID] = l
+	if l := f.lines[boardID]; l != nil {
+		f.open -= l.out
+		l.out = 0
 	}
-	f.open -= l.out
-	l.out, l.muted = 0, on
 	f.moves++
 	f.cond.Broadcast()
 }

@@ -66,6 +66,8 @@ func TestLooked(t *testing.T) {
 		want          bool
 	}{
 		"nobody":            {nil, nil, false},
+		"another place's":   {nil, func(h *builder) { h.emit(history.Event{Kind: history.Look, Text: "boards", PlaceID: "plc_b"}) }, false},
+		"the place's":       {nil, func(h *builder) { h.emit(history.Event{Kind: history.Look, Text: "boards", PlaceID: "plc_a"}) }, true},
 		"a step":            {nil, looks, true},
 		"a step before":     {looks, nil, false},
 		"somebody came":     {nil, func(h *builder) { h.present("brd_1", "kim", "opened", "onsite", "pmt_1") }, true},

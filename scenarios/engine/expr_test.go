@@ -33,6 +33,10 @@ func TestExpressions(t *testing.T) {
 		`label("2026-01-01T00:00:00Z") > 0`:      "",
 		`count == 3`:                             "expected count == 3\nfound count = 2",
 		`data.outcome == "reported"`:             "null has no field outcome",
+		`count.most == 3`:                        "a number has no field most",
+		`last contains "x"`:                      "an object can't be searched like text; write json(...) around it",
+		`last matches "x"`:                       "an object can't be searched like text; write json(...) around it",
+		`last.cause.of == "x"`:                   "text has no fields",
 		`last.cause`:                             `"command", not true or false`,
 	} {
 		e, err := compileExpr(src)

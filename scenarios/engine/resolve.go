@@ -129,7 +129,7 @@ func (x *frame) doors(r Ref) ([]string, error) {
 func anyone(v any, plural string) ([]string, error) {
 	ids, err := many(v, plural)
 	if err == nil && len(ids) == 0 {
-		err = fmt.Errorf("there are no %s: nothing would be done (call can send an empty list)", plural)
+		err = fmt.Errorf("there are no %s: nothing would be done", plural)
 	}
 	return ids, err
 }

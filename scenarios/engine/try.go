@@ -81,7 +81,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 
 // looked tells the judge at which places' boards the step looked.
 func (x *frame) looked() {
-	v, places := &x.step.Verbs, []string{""} // all boards
+	v := &x.step.Verbs
 	var of Ref
 	switch {
 	case v.Boards != nil:
@@ -93,15 +93,15 @@ func (x *frame) looked() {
 	default:
 		return
 	}
-	if boards, err := x.boards(of); err == nil && of.set() {
-		places = nil
+	places := map[string]bool{}
+	if !of.set() {
+		places[""] = true // all boards
+	} else if boards, err := x.boards(of); err == nil {
 		for _, b := range boards {
-			places = append(places, b.placeID)
+			places[b.placeID] = true
 		}
-		slices.Sort(places)
-		places = slices.Compact(places)
 	}
-	for _, p := range places {
+	for _, p := range slices.Sorted(maps.Keys(places)) {
 		x.run.emit(history.Event{Kind: history.Look, Text: x.step.verbName(), PlaceID: p})
 	}
 }
