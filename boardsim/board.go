@@ -197,8 +197,13 @@ func (b *board) sendRaw(channel string, raw []byte) {
 	if b.ses == nil || !b.ses.up {
 		return
 	}
-	if !b.f.cfg.Apart || channel != wire.UpState && channel != wire.UpAck {
-		b.f.cfg.Flight.Sent(b.id) // before writing: a faulty line counts the other end
+	switch f := b.f.cfg.Flight; { // before writing: a faulty line counts the other end
+	case !b.f.cfg.Apart:
+		f.Sent(b.id)
+	case channel == wire.UpDigest: // the server may not answer: it thinks content is on its way, which the line has lost
+		f.Asked(b.id)
+	case channel != wire.UpState && channel != wire.UpAck:
+		f.Sent(b.id)
 	}
 	b.outbox = append(b.outbox, message{b.ses, channel, raw})
 }

@@ -25,16 +25,17 @@ type fake struct {
 	start  time.Duration
 	alive  time.Duration // keep-alive timeout; 0 = never
 
-	mu     sync.Mutex
-	epoch  int64
-	n      int
-	live   map[string]*peer // latest connection that said hello
-	hellos map[string]int
-	ups    []up
-	sync   func(boardID string) *wire.Sync // sent after the hello; nil = nothing
-	deaf   bool                            // hellos get no answer
-	noAcks bool                            // no acknowledgements either
-	wg     sync.WaitGroup
+	mu       sync.Mutex
+	epoch    int64
+	n        int
+	live     map[string]*peer // latest connection that said hello
+	hellos   map[string]int
+	ups      []up
+	sync     func(boardID string) *wire.Sync // sent after the hello; nil = nothing
+	deaf     bool                            // hellos get no answer
+	lostSync bool                            // the server waits for content that the line has lost: it doesn't answer digests
+	noAcks   bool                            // no acknowledgements either
+	wg       sync.WaitGroup
 }
 
 type peer struct {
@@ -173,6 +174,9 @@ func (f *fake) got(p *peer, channel string, payload []byte) {
 			f.ack(p, wire.Ack{Type: wire.AckRec, Seq: r.Records[len(r.Records)-1].Seq})
 		}
 	case wire.UpDigest:
+		if f.lostSync {
+			return
+		}
 		f.ack(p, wire.Ack{Type: wire.AckDigest})
 	}
 }
@@ -265,4 +269,11 @@ func (f *fake) reports(boardID string) (out []string) {
 		out = append(out, s)
 	}
 	return out
+}
+
+// lose makes the server wait for content that the line has lost.
+func (f *fake) lose(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lostSync = on
 }

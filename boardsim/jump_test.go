@@ -186,6 +186,31 @@ func TestServerApart(t *testing.T) {
 	})
 }
 
+// TestDigestWithoutAnswer: a server doesn't answer a digest while it thinks that content is on its way. A jump waits for
+// a moment only, and gives up nothing. The same goes for what a line sends a second time.
+func TestDigestWithoutAnswer(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.flight = nil
+		r.fleet.cfg.Apart = true
+		r.arm("reboot", one, "")
+		r.advance(0)
+		gaveUp := func(what string) {
+			t.Helper()
+			r.want(what, r.clk.(*clock.Virtual).Abandoned(), int64(0))
+		}
+		r.server.lose(true)
+		r.advance(2 * time.Minute)
+		gaveUp("digests without an answer")
+		r.server.lose(false)
+		remove := r.arm("lossy", one, `,"params":{"duplicatePercent":100}`)
+		r.do("POST", "/people/leaf", `{"doorId":"dor_one2","action":"force"}`)
+		synctest.Wait() // paho writes on its own time
+		r.advance(time.Second)
+		remove()
+		gaveUp("states told twice")
+	})
+}
+
 // TestARefusedUploadComesAgainWhileTheClockStands: the server refuses an upload because its disk is slow. The board
 // must retry in real time, because domain time may be standing still.
 func TestARefusedUploadComesAgainWhileTheClockStands(t *testing.T) {

@@ -108,7 +108,7 @@ func (l *Line) apply(d Dir, piece []byte, end bool, pass []byte) []byte {
 	n.held, n.fate = nil, fate{}
 	pass = l.enqueue(d, packet, f.delay, pass)
 	if f.twice {
-		l.cfg.Flight.Sent(l.cfg.BoardID)
+		l.repeats()
 		pass = l.enqueue(d, packet, f.delay, pass)
 	}
 	if f != (fate{}) {
@@ -152,6 +152,15 @@ func (l *Line) release(d Dir) (pass []byte, done []func()) {
 		n.queue = nil
 	}
 	return pass, done
+}
+
+// repeats counts a packet that goes out a second time. Not every message to a server apart is answered.
+func (l *Line) repeats() {
+	if l.cfg.Apart {
+		l.cfg.Flight.Asked(l.cfg.BoardID)
+		return
+	}
+	l.cfg.Flight.Sent(l.cfg.BoardID)
 }
 
 // swallowed counts a packet that was dropped.

@@ -43,7 +43,8 @@ type State struct {
 // Config of a Line; the zero value is a clean line that counts nothing.
 type Config struct {
 	BoardID string        // whose line it is, for Flight
-	Flight  *clock.Flight // nil = none. The line itself counts what it does: Got for a PUBLISH it swallows, Sent for one it repeats, Begin while one is delayed, Ends before it ends the connection. So a sender counts Sent before it writes
+	Flight  *clock.Flight // nil = none. The line itself counts what it does: Got for a PUBLISH it swallows, Sent for one it repeats (Asked with Apart), Begin while one is delayed, Ends before it ends the connection. So a sender counts Sent before it writes
+	Apart   bool          // the server counts nothing in Flight
 	Seed    int64         // of lossy; mix the connection's number in
 	State   State         // from the first byte on
 	// OnFault is called for each packet that a fault dropped, repeated or delayed (nil = not called). It must not block or call the line.

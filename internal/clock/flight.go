@@ -8,7 +8,8 @@ import (
 
 // Flight counts what is in flight, so that a jump of virtual time can wait for it: work in progress (Begin),
 // connections that end (Join, Ends), and messages between server and boards, counted at both ends (Sent, Got). The
-// messages of a board whose line is cut are forgotten (Reset); a line that swallows one counts it as Got.
+// messages of a board whose line is cut are forgotten (Reset); a line that swallows one counts it as Got. A message to
+// a server that counts nothing is in flight until its answer comes; if that may never come, it is counted with Asked.
 type Flight struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -16,7 +17,7 @@ type Flight struct {
 	lines  map[string]*line
 	joined map[[2]string]*Joined // by board and address
 	ended  map[string]string     // by board, the address of a connection to another process
-	open   int                   // messages in flight on all lines
+	total  line                  // of all lines
 	moves  uint64
 	jump   chan struct{} // closed when the jump is over; nil = none
 	lost   int64         // messages that Settle gave up
@@ -24,7 +25,8 @@ type Flight struct {
 	Quiet time.Duration
 }
 
-type line struct{ out int }
+// line is what is in flight on a board's line; unsure is how many of these may never be answered.
+type line struct{ out, unsure int }
 
 // NewFlight returns an empty flight.
 func NewFlight() *Flight {
@@ -60,12 +62,17 @@ func (f *Flight) begin() (done func()) {
 }
 
 // Sent counts a message that left on a board's line; Got counts one that was handled at the other end.
-func (f *Flight) Sent(boardID string) { f.move(boardID, 1) }
+func (f *Flight) Sent(boardID string) { f.move(boardID, 1, 0) }
+
+// Asked is Sent for a message that the other end answers, or not: a jump waits for the answer as for any, but a missing
+// one isn't a message that was given up.
+func (f *Flight) Asked(boardID string) { f.move(boardID, 1, 1) }
 
 // Got counts the other end of Sent.
-func (f *Flight) Got(boardID string) { f.move(boardID, -1) }
+func (f *Flight) Got(boardID string) { f.move(boardID, -1, 0) }
 
-func (f *Flight) move(boardID string, d int) {
+// move adds d to what is in flight on a line, and unsure to how many of these may never be answered.
+func (f *Flight) move(boardID string, d, unsure int) {
 	if f == nil {
 		return
 	}
@@ -80,8 +87,14 @@ func (f *Flight) move(boardID string, d int) {
 	if l.out+d < 0 {
 		return
 	}
-	l.out += d
-	f.open += d
+	f.set(l, line{l.out + d, min(l.unsure+unsure, l.out+d)})
+}
+
+// set changes what is in flight on a line. Called with mu held.
+func (f *Flight) set(l *line, to line) {
+	f.total.out += to.out - l.out
+	f.total.unsure += to.unsure - l.unsure
+	*l = to
 	f.cond.Broadcast()
 }
 
@@ -93,8 +106,7 @@ func (f *Flight) Reset(boardID string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if l := f.lines[boardID]; l != nil {
-		f.open -= l.out
-		l.out = 0
+		f.set(l, line{})
 	}
 	f.moves++
 	f.cond.Broadcast()
@@ -137,17 +149,21 @@ func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 }
 
 // Settle returns once nothing is in flight. If nothing has moved for Quiet and there is no work in progress, open
-// messages are given up as lost, so they cost one wait rather than one per jump. Work is never given up: whatever it
-// does later would happen at a different time than it was begun.
+// messages are given up as lost, so they cost one wait rather than one per jump; those that may never be answered are
+// given up after a fifth of that. Work is never given up: whatever it does later would happen at a different time than
+// it was begun.
 func (f *Flight) Settle() {
-	quiet := f.Quiet
-	if quiet == 0 {
-		quiet = 5 * time.Second
+	most := f.Quiet
+	if most == 0 {
+		most = 5 * time.Second
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for f.work > 0 || f.open > 0 {
-		seen, woke := f.moves, false
+	for f.work > 0 || f.total.out > 0 {
+		seen, woke, quiet := f.moves, false, most
+		if f.total.out == f.total.unsure {
+			quiet /= 5
+		}
 		t := time.AfterFunc(quiet, func() {
 			f.mu.Lock()
 			woke = true
@@ -166,10 +182,10 @@ func (f *Flight) Settle() {
 // abandon gives up every message in flight. Called with mu held.
 func (f *Flight) abandon() {
 	for _, l := range f.lines {
-		l.out = 0
+		*l = line{}
 	}
-	f.lost += int64(f.open)
-	f.open = 0
+	f.lost += int64(f.total.out - f.total.unsure)
+	f.total = line{}
 }
 
 // abandoned is how many messages have been given up: if their effects happen at all, it is at the wrong time.
@@ -186,5 +202,5 @@ func (f *Flight) abandoned() int64 {
 func (f *Flight) Pending() (work, messages int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.work, f.open
+	return f.work, f.total.out
 }
