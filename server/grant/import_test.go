@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,9 +84,10 @@ func TestImportCustomers(t *testing.T) {
 	if got, _ := h.ImportCustomers(byA, file("other", rows[0])); line(got) != "1/0/0/0: created" {
 		t.Errorf("another source: got %s, want 1/0/0/0: created", line(got))
 	}
-	list, total, err := h.Service.ListCustomers("plc_a", grant.ListQuery{Phone: "01011110001"})
-	if err != nil || total != 2 || list[0].Source != "other" || list[1].Name != "B" {
-		t.Errorf(`got %+v, %v, want no error, total = 2, list[0].Source = "other", list[1].Name = "B"`, list, err)
+	list, total, err := h.Service.ListCustomers("plc_a", grant.ListQuery{})
+	list = slices.DeleteFunc(list, func(c grant.Customer) bool { return c.Phone != "01011110001" })
+	if err != nil || total != 3 || len(list) != 2 || list[0].Source != "other" || list[1].Name != "B" {
+		t.Errorf(`got %+v, %v, want no error, total = 3, list[0].Source = "other", list[1].Name = "B"`, list, err)
 	}
 }
 

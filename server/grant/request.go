@@ -38,7 +38,6 @@ type TermRequest struct {
 // ListQuery pages through a list, newest first.
 type ListQuery struct {
 	ExternalRef string // "" = all
-	Phone       string // "" = all
 	Limit       int    // 0 = 100
 	Offset      int
 }

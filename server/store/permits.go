@@ -52,7 +52,7 @@ func (s *Store) Links(after string, most int) ([]string, error) {
 
 // ListGrants lists grants of a kind, newest first, and how many match. A list of all has only what lists show.
 func (s *Store) ListGrants(placeID, kind string, q grant.ListQuery) (list []grant.Grant, total int, err error) {
-	if q.ExternalRef == "" && q.Phone == "" {
+	if q.ExternalRef == "" {
 		return s.allGrants(placeID, kind, q.Limit, q.Offset)
 	}
 	from, args := listOf(placeID, kind, q)
@@ -83,7 +83,7 @@ func (s *Store) allGrants(placeID, kind string, limit, offset int) (list []grant
 	return list, total, err
 }
 
-// listOf names the index of whoever is asked for: left to itself SQLite goes through all of
+// listOf names the index of the reference that is asked for: left to itself SQLite goes through all of
 // the place's, because they are in order already.
 func listOf(placeID, kind string, q grant.ListQuery) (from string, args []any) {
 	return filter(" FROM grants"+indexOf("grants", q)+" WHERE place_id = ? AND kind = ?", []any{placeID, kind}, q)
@@ -95,11 +95,8 @@ func customersOf(placeID string, q grant.ListQuery) (from string, args []any) {
 }
 
 func indexOf(table string, q grant.ListQuery) string {
-	switch {
-	case q.ExternalRef != "":
+	if q.ExternalRef != "" {
 		return " INDEXED BY " + table + "_ref"
-	case q.Phone != "":
-		return " INDEXED BY " + table + "_phone"
 	}
 	return " INDEXED BY " + table + "_list"
 }
@@ -109,9 +106,6 @@ func indexOf(table string, q grant.ListQuery) string {
 func filter(where string, args []any, q grant.ListQuery) (string, []any) {
 	if q.ExternalRef != "" {
 		where, args = where+" AND external_ref = ?", append(args, q.ExternalRef)
-	}
-	if q.Phone != "" {
-		where, args = where+" AND phone = ?", append(args, q.Phone)
 	}
 	return where, args
 }
