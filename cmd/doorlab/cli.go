@@ -140,7 +140,13 @@ things, applies load, and checks every promise against the relays' own journals.
 			return nil
 		},
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return readSettings(c, e) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := readSettings(c, e); err != nil {
+				return err
+			}
+			idle(c, e)
+			return nil
+		},
 	}
 	root.SetOut(e.out)
 	root.Version = build()

@@ -39,8 +39,12 @@ func (f *keysFlags) client() (client.Client, error) {
 	if err != nil {
 		return client.Client{}, err
 	}
+	base := baseURL(f.control)
+	if err := serverURL("control", base); err != nil {
+		return client.Client{}, err
+	}
 	hc, err := f.trust.http()
-	return client.Client{Base: baseURL(f.control), Token: token, HTTP: hc}, err
+	return client.Client{Base: base, Token: token, HTTP: hc}, err
 }
 
 // do is ask without a body, with the exit code of what went wrong.

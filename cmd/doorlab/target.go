@@ -88,11 +88,16 @@ func (f *targetFlags) check() error {
 	if f.target == "" && len(f.control) > 0 {
 		return usagef("--control needs --target, the URL of the server's API; leave it out for a testbed in this process")
 	}
-	if f.target != "" && !strings.HasPrefix(f.target, "http://") && !strings.HasPrefix(f.target, "https://") {
-		return usagef("--target %q: must start with http:// or https://", f.target)
+	if f.target != "" {
+		if err := serverURL("target", f.target); err != nil {
+			return err
+		}
 	}
 	for i, base := range f.control {
 		f.control[i] = baseURL(base)
+		if err := serverURL("control", f.control[i]); err != nil {
+			return err
+		}
 	}
 	if err := f.readTokens(); err != nil {
 		return err
@@ -115,6 +120,19 @@ func (f *targetFlags) readTokens() error {
 			return err
 		}
 		f.tokens = append(f.tokens, token)
+	}
+	return nil
+}
+
+// serverURL checks the URL of a running server, which paths are appended to.
+func serverURL(flag, s string) error {
+	switch {
+	case !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://"):
+		return usagef("--%s %q: must start with http:// or https://", flag, s)
+	case strings.ContainsAny(s, "?#"):
+		return usagef("--%s %q: must have no query or fragment, because paths are appended to it", flag, s)
+	case !isURL(s):
+		return usagef("--%s %q: must be a URL like http://127.0.0.1:8080", flag, s)
 	}
 	return nil
 }

@@ -23,10 +23,7 @@ func waitCommand(e *env) *cobra.Command {
   doorlab wait --url http://127.0.0.1:9000 --timeout 2m`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
-				return usagef("--url %q: must start with http:// or https://", url)
-			}
-			if err := positive("timeout", timeout); err != nil {
+			if err := cmp.Or(serverURL("url", url), positive("timeout", timeout)); err != nil {
 				return err
 			}
 			url = strings.TrimSuffix(url, "/")
