@@ -139,7 +139,7 @@ things, applies load, and checks every promise against the relays' own journals.
 			}
 			return nil
 		},
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			if err := readSettings(c, e); err != nil {
 				return err
