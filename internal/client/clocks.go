@@ -26,7 +26,7 @@ type reading struct {
 
 const (
 	samples     = 8
-	patience    = 2 * time.Second  // for more samples, while the best is worse than history.FineNs
+	patience    = 2 * time.Second  // for better samples than history.FineNs
 	endurance   = 20 * time.Second // the same, while it is worse than rough: guarantees would be INVALID for it
 	rough       = 2e6              // ns
 	sampleLimit = 5 * time.Second  // of one
@@ -83,8 +83,8 @@ func (m *Meter) read(ctx context.Context) []reading {
 }
 
 // reading is the best of several samples; after one that failed it takes no more. On a busy machine it continues until
-// one came through undisturbed. Where many samples are about as good as the best, it is the way that is long: more
-// wouldn't help.
+// one came through undisturbed. Where many samples of two seconds are about as good as the best, it is the way that is
+// long: more wouldn't help.
 func (c Client) reading(ctx context.Context) (best reading) {
 	began := clock.Mono()
 	var took []int64
@@ -107,8 +107,11 @@ func (c Client) reading(ctx context.Context) (best reading) {
 
 // enough reports whether more samples are not worth their time.
 func enough(best int64, spent time.Duration, took []int64) bool {
-	if best <= history.FineNs || spent > endurance || best <= rough && spent > patience {
+	switch {
+	case best <= history.FineNs, spent > endurance, best <= rough && spent > patience:
 		return true
+	case spent <= patience:
+		return false
 	}
 	alike := 0
 	for _, ns := range took {

@@ -51,7 +51,8 @@ func TestEnough(t *testing.T) {
 		"nearly fine":                  {2 * ms, patience + 1, mixed, true},
 		"a busy machine":               {40 * ms, patience + 1, mixed, false},
 		"a busy machine, for too long": {40 * ms, endurance + 1, mixed, true},
-		"a long way":                   {40 * ms, 0, alike, true},
+		"a long way, or a busy moment": {40 * ms, patience, alike, false},
+		"a long way":                   {40 * ms, patience + 1, alike, true},
 	} {
 		if got := enough(c.best, c.spent, c.took); got != c.want {
 			t.Errorf("%s: enough is %v, want %v", name, got, c.want)
