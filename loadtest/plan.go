@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/world"
 )
 
 // Plan says what to send; YAML, decoded strictly.
@@ -166,7 +167,7 @@ func (c *check) fleet(f *Fleet) {
 	if f == nil {
 		return
 	}
-	c.want(f.Boards >= 0, "$.fleet.boards", "must be 1 or more")
+	c.want(f.Boards >= 0 && f.Boards <= world.MaxBoards, "$.fleet.boards", "must be 1 to %d", world.MaxBoards)
 	if r := f.Report; r != nil {
 		c.want(r.P50 > 0, "$.fleet.report.p50", "must be longer than 0")
 		c.want(r.P99 >= r.P50, "$.fleet.report.p99", "must not be shorter than p50")

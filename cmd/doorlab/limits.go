@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/doctor"
+	"github.com/doorlab/doorlab/internal/world"
 )
 
 type number interface {
@@ -34,9 +35,9 @@ func positive(flag string, d time.Duration) error {
 	return nil
 }
 
-// boardsFlag checks --boards. How many boards there can be at most depends on how they
-// reach the broker: in memory only the machine's memory bounds them.
-func boardsFlag(n, least int) error { return atLeast("boards", n, least) }
+// boardsFlag checks --boards. How many boards really fit depends on how they reach the broker (overTCP), and on the
+// machine's memory.
+func boardsFlag(n, least int) error { return between("boards", n, least, world.MaxBoards) }
 
 // page checks the flags of a list: how many rows of it, and how many to skip.
 func page(limit, offset int) error {

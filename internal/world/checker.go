@@ -16,6 +16,7 @@ func (p problems) Error() string { return strings.Join(p, "\n") }
 type checker struct {
 	given    func(field string) bool // the file has the field
 	seen     map[string]string
+	boards   int // so far, of fleets
 	problems []string
 }
 

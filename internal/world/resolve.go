@@ -149,16 +149,25 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 	}
 }
 
+// MaxBoards is how many boards the fleets of a world can have together: twice the largest deployment that docs/scale.md
+// plans. A mistyped number would otherwise take all memory before anything is said.
+const MaxBoards = 2_000_000
+
 // resolveFleet adds the generated boards to the named ones.
 func resolveFleet(c *checker, at string, p *Place) {
 	f := p.Fleet
 	if f == nil {
 		return
 	}
-	if f.Boards < 0 {
-		c.add(at+".fleet.boards", "must be 0 or more")
+	switch {
+	case f.Boards < 0 || f.Boards > MaxBoards:
+		c.add(at+".fleet.boards", fmt.Sprintf("must be 0 to %d", MaxBoards))
+		f.Boards = 0
+	case c.boards+f.Boards > MaxBoards:
+		c.add(at+".fleet.boards", fmt.Sprintf("the fleets have more than %d boards together", MaxBoards))
 		f.Boards = 0
 	}
+	c.boards += f.Boards
 	doors := f.DoorsPerBoard
 	if doors == 0 && !c.given(at+".fleet.doorsPerBoard") {
 		doors = doorsPerBoard

@@ -130,6 +130,8 @@ func TestBadWorlds(t *testing.T) {
 		"doors of a fleet":  {"places: [{fleet: {boards: 1, doorsPerBoard: 0}}]\n", "doorsPerBoard: must be 1 to 16"},
 		"half a report":     {"places: [{fleet: {boards: 1, report: {p50: 80ms}}}]\n", "\"p99\" is missing"},
 		"upside down":       {"places: [{fleet: {boards: 1, report: {p50: 400ms, p99: 80ms}}}]\n", "report.p99: must not be below p50 (400ms)"},
+		"far too many":      {"places: [{fleet: {boards: 9999999999}}]\n", "places[0].fleet.boards: must be 0 to 2000000"},
+		"too many together": {"places: [{fleet: {boards: 1}}, {fleet: {boards: 2000000}}]\n", "places[1].fleet.boards: the fleets have more than 2000000 boards together"},
 		"negative":          {"places: [{fleet: {boards: 1, report: {p50: -1ms, p99: 80ms}}}]\n", "report.p50: must be 0 or more"},
 		"no scopes":         {"places: [{keys: [{scopes: []}]}]\n", "scopes: at least one is needed"},
 		"scope":             {"places: [{keys: [{scopes: [device:doors]}]}]\n", "did you mean \"device:door\"?"},
