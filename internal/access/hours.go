@@ -42,6 +42,12 @@ var weekdays = [...]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 // IsWeekday reports whether a name is one of mon..sun.
 func IsWeekday(name string) bool { return slices.Contains(weekdays[:], name) }
 
+// IsTimezone reports whether a name is one of the time zone database: Asia/Seoul, UTC.
+func IsTimezone(name string) bool {
+	_, err := time.LoadLocation(name)
+	return err == nil && name != "" && name != "Local"
+}
+
 var zones sync.Map // name -> *time.Location: loading one reads a file
 
 // zone is a timezone by name; UTC when there is none of that name.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/near"
@@ -98,8 +97,8 @@ func (w *World) resolvePlace(c *checker, i int) {
 	if p.Timezone == "" && !c.given(at+".timezone") {
 		p.Timezone = "Asia/Seoul"
 	}
-	if _, err := time.LoadLocation(p.Timezone); err != nil || p.Timezone == "" || p.Timezone == "Local" {
-		c.add(at+".timezone", fmt.Sprintf("%q is not a timezone, e.g. Asia/Seoul", p.Timezone))
+	if !access.IsTimezone(p.Timezone) {
+		c.add(at+".timezone", fmt.Sprintf("%q is not a known time zone; write a name like Asia/Seoul", p.Timezone))
 	}
 	w.resolvePhone(c, at, i)
 	resolveHours(c, at, p)

@@ -118,7 +118,7 @@ func TestBadWorlds(t *testing.T) {
 		"deep": {"seed: 1\nplaces:\n  - name: x\n    boards:\n      - id: brd_a\n        doors: [{channel: 1, entryPermitMaxHours: 721}]\n",
 			"w.yaml:6:51: places[0].boards[0].doors[0].entryPermitMaxHours: "},
 		"every one":         {"places:\n  - kind: toy\n    timezone: Mars/Crater\n", "w.yaml:2:11: places[0].kind: \"toy\" is neither test nor live\nw.yaml:3:15: "},
-		"timezone":          {"places: [{timezone: Mars/Crater}]\n", "not a timezone"},
+		"timezone":          {"places: [{timezone: Mars/Crater}]\n", "not a known time zone"},
 		"same id":           {"places: [{id: plc_a}, {id: plc_a}]\n", "taken by places[0].id"},
 		"channel":           {"places: [{boards: [{doors: [{channel: 1}, {channel: 1}]}]}]\n", "doors[1].channel: channel 1 is taken by doors[0] of this board"},
 		"channel 0":         {"places: [{boards: [{doors: [{channel: 0}]}]}]\n", "doors[0].channel: must be 1 to 64"},

@@ -12,7 +12,7 @@ import (
 
 // checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
-	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}}
+	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}}
 	for _, n := range builtins {
 		c.names[n] = true
 	}
@@ -29,6 +29,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 			b.Problem(u.pos, "no %s %q in this file%s", u.kind, u.name, strictyaml.Hint(u.name, keysOf(defined)))
 		}
 	}
+	c.clears()
 	c.unused(source)
 	maps.Copy(c.names, resultFields)
 	maps.Copy(c.names, elementFields)
@@ -47,6 +48,8 @@ type checker struct {
 	running                    map[string]*Step // steps in the background, by name
 	captured                   []use
 	copies                     copies
+	armed                      map[string]bool // names of faults; "" if one is computed in the run
+	cleared                    []Text
 }
 
 func (c *checker) steps(steps []Step) {
@@ -81,6 +84,7 @@ func (c *checker) step(s *Step) {
 		c.columns(*s.Cases)
 	}
 	c.literals(s)
+	c.combined(s)
 	c.defines(&s.Verbs)
 }
 

@@ -84,6 +84,9 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 	}
 	h := jsonHeader()
 	h.Set("Authorization", "Bearer "+l.token[base])
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
 	if err := l.watch.beforeLab(ctx, method, path); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func TestVerdicts(t *testing.T) {
 		"set-up fails":    {`{setup: [{call: {path: /nowhere}, clauses: [CMD-1]}], steps: [{expect: 1 == 1}]}`, nil, judge.Blocked, "set-up: one.yaml:1: call /nowhere: expected a success, found 404", 4},
 		"a failure read":  {`steps: [{call: {path: /nowhere}, expect: "1 == 1 or headers == 2"}]`, nil, judge.Fail, "expected a success, found 404", 4},
 		"a status said":   {`steps: [{call: {path: /nowhere}, expect: status == 404}]`, nil, judge.Pass, "", 0},
-		"cannot go on":    {`steps: [{clear: flood}]`, nil, judge.Blocked, "no fault called flood is armed", 4},
+		"cannot go on":    {`steps: [{clear: "${file}"}]`, nil, judge.Blocked, "no fault called one is armed", 4},
 		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, which needs 5", 4},
 		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, the target has 1", 6},
 		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},

@@ -23,7 +23,7 @@ func (c *checker) literals(s *Step) {
 		c.cohort(v.Cohort)
 	case v.Place != nil:
 		c.fields(v.Place.Set, "field of a place", map[string]string{"entryPhone": "null or a phone", "phoneEnabled": "true or false", "closures": "null or a list",
-			"holidays": "null or a list", "timezone": "text"})
+			"holidays": "null or a list", "timezone": "a time zone like Asia/Seoul"})
 	case v.Door != nil:
 		c.fields(v.Door.Set, "field of a door", map[string]string{"entry": "true or false", "entryPermitMaxHours": "a whole number"})
 	case v.Hours != nil && !v.Hours.fails():
@@ -227,6 +227,8 @@ func fits(x any, want string) bool {
 		return x == nil || isText && access.IsPhone(text)
 	case "a whole number":
 		return isInt
+	case "a time zone like Asia/Seoul":
+		return isText && access.IsTimezone(text)
 	}
 	return isText
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,7 +74,7 @@ var requests atomic.Int64
 
 // attempt sends once and records it in the history.
 func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, error) {
-	if err := r.before(ctx, q); err != nil {
+	if err := cmp.Or(checkPath(q.path), r.before(ctx, q)); err != nil {
 		return nil, err
 	}
 	e, isCommand := r.commandEvent(q, h)

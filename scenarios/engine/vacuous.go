@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"math"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
@@ -96,8 +97,8 @@ func (c *checker) atLeastOnce(v *Verbs) {
 		counts["most"] = v.PresentEach.Most
 	}
 	for _, name := range keysOf(counts) {
-		if n := counts[name]; n != nil && n.raw == "0" {
-			c.b.Problem(n.pos, "%s must be at least 1", name)
+		if f, ok := counts[name].literal(); ok && (f < 1 || f != math.Trunc(f)) {
+			c.b.Problem(counts[name].pos, "%s must be at least 1, and whole", name)
 		}
 	}
 }

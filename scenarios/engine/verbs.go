@@ -108,7 +108,7 @@ type Revoke struct {
 type Command struct {
 	Door    Ref   `json:"door" jsonschema:"required,description=Cohort (its first door) or id"`
 	Command Text  `json:"command,omitempty" jsonschema:"enum=open,enum=hold,enum=close,enum=door.open,enum=door.hold,enum=door.close,description=Default open"`
-	Minutes *Num  `json:"minutes,omitempty" jsonschema:"description=For a hold, 1 to 1440"`
+	Minutes *Num  `json:"minutes,omitempty" jsonschema:"description=For a hold, 1 to 1440; 0, the default, holds until it is ended"`
 	Reason  *Text `json:"reason,omitempty" jsonschema:"description=args.reason, at most 200 characters"`
 	Key     Text  `json:"key,omitempty" jsonschema:"description=Name of the Idempotency-Key: the same name in a file is the same key; a new key by default"`
 	APIKey  Ref   `json:"apiKey,omitempty" jsonschema:"description=A key of the key verb"`

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -62,7 +61,7 @@ func (p PlacePatch) check() error {
 		return fail.New(fail.InvalidPhone, "entryPhone must be 8 to 15 digits and nothing else", "field", "entryPhone")
 	}
 	if z := p.Timezone; z != nil {
-		if _, err := time.LoadLocation(*z); err != nil || *z == "" || *z == "Local" {
+		if !access.IsTimezone(*z) {
 			return fail.Invalid("timezone", "must be the name of a time zone, such as Asia/Seoul")
 		}
 	}
