@@ -106,7 +106,7 @@ func masked(x *Exchange) *Entry {
 		target, request = maskLink(target), maskLink(request)
 	}
 	return &Entry{At: x.At, RequestID: x.RequestID, PlaceID: x.PlaceID, Customer: x.Customer, KeyID: x.KeyID, Method: x.Method, Route: x.Route, Path: Mask(target),
-		DoorID: x.DoorID, Token: mark(x.Token), Given: mark(x.Given), IdempotencyKey: Mask(x.Key), KeyMark: mark(x.Key), Type: x.Type,
+		DoorID: Mask(x.DoorID), Token: mark(x.Token), Given: mark(x.Given), IdempotencyKey: Mask(x.Key), KeyMark: mark(x.Key), Type: x.Type,
 		Request: Mask(request), RequestMark: mark(string(x.Request)), RequestBytes: x.requestBytes, Status: x.Status, Code: x.Code,
 		Answer: Mask(string(x.Answer)), AnswerBytes: x.answerBytes, Replayed: x.Replayed, RetrySec: x.RetryIn.Seconds(), CommandID: x.CommandID,
 		TookMs: float64(x.Took.Microseconds()) / 1000}

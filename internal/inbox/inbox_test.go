@@ -53,6 +53,16 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// A client that swaps two fields sends a token, or a phone, as the door.
+func TestDoorIsMasked(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{entryToken: hiddenToken, "01012345678": "010-****-5678", "dor_0001": "dor_0001"} {
+		if got := masked(&Exchange{DoorID: in}).DoorID; got != want {
+			t.Errorf("door %s is kept as %s, want %s", in, got, want)
+		}
+	}
+}
+
 // TestMaskNeverLeaks: whatever surrounds a phone, key or token, and wherever the text is truncated, the secret isn't
 // in what is kept.
 func TestMaskNeverLeaks(t *testing.T) {

@@ -106,17 +106,20 @@ func (v visit) valid() []access.Grant {
 }
 
 // National is a phone number in the form in which it is stored: the digits of the national form. Callers show up as
-// 010-1234-5678 or +82 10 1234 5678.
+// 010-1234-5678 or +82 10 1234 5678. A foreign number keeps its plus sign, so that it never equals a domestic one.
 func National(number string) string {
-	intl := strings.HasPrefix(strings.TrimSpace(number), "+82")
+	number = strings.TrimSpace(number)
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1
 		}
 		return r
 	}, number)
-	if intl {
+	switch {
+	case strings.HasPrefix(number, "+82"):
 		return "0" + strings.TrimPrefix(digits[2:], "0")
+	case strings.HasPrefix(number, "+"):
+		return "+" + digits
 	}
 	return digits
 }

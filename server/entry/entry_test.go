@@ -144,8 +144,12 @@ func TestCall(t *testing.T) {
 		actor  string // in the record; "" = no record
 		grants bool   // the record credits a grant
 	}{
-		"permit":                 {func(h *house) { h.permit("r", 1) }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
-		"written otherwise":      {func(h *house) { h.permit("r", 1) }, "050-1111-2222", "+82 10-1234-5678", answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"permit":            {func(h *house) { h.permit("r", 1) }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"written otherwise": {func(h *house) { h.permit("r", 1) }, "050-1111-2222", "+82 10-1234-5678", answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"abroad": {func(h *house) {
+			_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: new("r"), Phone: new("15551234567"), StartsAt: &epoch, EndsAt: new(epoch.Add(time.Hour))})
+			h.ok(err)
+		}, number, "+1 555 123 4567", answered("denied", "no_valid_grant", ""), "guest:*4567", false},
 		"first door in scope":    {func(h *house) { h.permit("r", 1, "dor_in", "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
 		"no entry door":          {func(h *house) { h.permit("r", 1, "dor_in") }, number, kim, answered("denied", "door_out_of_scope", ""), "guest:*5678", false},
 		"stranger":               {func(h *house) {}, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},

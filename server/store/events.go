@@ -11,15 +11,22 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
+// eventKey is the id of an event's own row: with a record's prefix, so that the events of one millisecond are in the
+// order of their ids, whichever of the two tables they come from.
+func eventKey(eventID string) string { return id.Record + strings.TrimPrefix(eventID, id.Event) }
+
+// eventID is the id that partners see, of a row in either table.
+func eventID(key string) string { return id.Event + strings.TrimPrefix(key, id.Record) }
+
 func eventOf(r db.Event, err error) (record.Event, error) {
-	return record.Event{ID: r.ID, Kind: r.Kind, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: vocab.Result(r.Result),
+	return record.Event{ID: eventID(r.ID), Kind: r.Kind, PlaceID: r.PlaceID, DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: vocab.Result(r.Result),
 		Reason: vocab.Reason(r.Reason), Method: vocab.Method(r.Method), Actor: r.Actor, ActorLabel: r.ActorLabel, PermitID: r.PermitID.String, ExternalRef: r.ExternalRef.String,
 		RecordID: r.RecordID, OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt), Late: r.Late}, wrap(err)
 }
 
-// eventIn is the event that a record doubles as; its id is the record's with another prefix.
+// eventIn is the event that a record doubles as.
 func eventIn(r db.EntryRecord, err error) (record.Event, error) {
-	return record.Event{ID: id.Event + strings.TrimPrefix(r.ID, id.Record), Kind: record.EntryOpened, PlaceID: r.PlaceID,
+	return record.Event{ID: eventID(r.ID), Kind: record.EntryOpened, PlaceID: r.PlaceID,
 		DoorID: r.DoorID.String, DoorName: r.DoorName.String, Result: vocab.Result(r.Result), Reason: vocab.Reason(r.Reason), Method: vocab.Method(r.Method),
 		Actor: r.Actor, ActorLabel: r.ActorLabel, RecordID: r.ID, OccurredAt: msTime(r.OccurredAt), RecordedAt: msTime(r.RecordedAt)}, wrap(err)
 }
@@ -50,22 +57,23 @@ func eventsOf(placeID string, q record.EventQuery) (find, from string, args []an
 	return both + order, " FROM (" + both + ")", slices.Concat(own.args, also.args)
 }
 
-// loadEvents reads events by ids, their own or derived from a record's, in that order.
+// loadEvents reads events by the ids of their rows, in that order.
 func loadEvents(q *db.Queries, ctx context.Context, ids []string) ([]record.Event, error) {
 	at := make(map[string]int, len(ids))
 	for i, key := range ids {
 		at[key] = i
 	}
-	ofRecords := slices.DeleteFunc(slices.Clone(ids), func(key string) bool { return !strings.HasPrefix(key, id.Record) })
 	out := make([]record.Event, len(ids))
 	rows, err := q.EventsByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
+	own := make(map[string]bool, len(rows))
 	for _, r := range rows {
 		out[at[r.ID]], _ = eventOf(r, nil)
+		own[r.ID] = true
 	}
-	records, err := q.RecordsByID(ctx, ofRecords)
+	records, err := q.RecordsByID(ctx, slices.DeleteFunc(slices.Clone(ids), func(key string) bool { return own[key] }))
 	if err != nil {
 		return nil, err
 	}

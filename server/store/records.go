@@ -61,7 +61,7 @@ func (t *Tx) SettleRecord(recordID string, settledAs vocab.Result, at time.Time)
 
 // InsertEvent implements record.Tx.
 func (t *Tx) InsertEvent(e record.Event) error {
-	return wrap(t.q.InsertEvent(ctx, db.InsertEventParams{ID: e.ID, Kind: e.Kind, PlaceID: e.PlaceID,
+	return wrap(t.q.InsertEvent(ctx, db.InsertEventParams{ID: eventKey(e.ID), Kind: e.Kind, PlaceID: e.PlaceID,
 		DoorID: text(e.DoorID), DoorName: text(e.DoorName), Result: string(e.Result), Reason: string(e.Reason), Method: string(e.Method),
 		Actor: e.Actor, ActorLabel: e.ActorLabel, PermitID: text(e.PermitID), ExternalRef: text(e.ExternalRef), RecordID: e.RecordID,
 		OccurredAt: e.OccurredAt.UnixMilli(), RecordedAt: e.RecordedAt.UnixMilli(), Late: e.Late, AgedOn: t.day()}))

@@ -73,6 +73,9 @@ func TestEventsOfBothKinds(t *testing.T) {
 			if i > 0 && e.RecordedAt.After(list[i-1].RecordedAt) {
 				t.Errorf("%s at %s is listed after %s, want the newest first", e.ID, e.RecordedAt, list[i-1].RecordedAt)
 			}
+			if i > 0 && e.RecordedAt.Equal(list[i-1].RecordedAt) && e.ID > list[i-1].ID {
+				t.Errorf("%s is listed after %s of the same millisecond, want the later id first", e.ID, list[i-1].ID)
+			}
 			ids = append(ids, e.ID)
 		}
 		return ids, total
