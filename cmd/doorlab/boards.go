@@ -151,6 +151,9 @@ func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.
 		}
 		fmt.Fprintln(e.out, "Press Ctrl-C to stop.")
 	}
+	if err := e.told(); err != nil {
+		return cmp.Or(f.Stop(), err)
+	}
 	<-ctx.Done()
 	if err := f.Stop(); err != nil {
 		return failf("%s", err)

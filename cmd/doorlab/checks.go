@@ -93,7 +93,7 @@ func newCommand(e *env) *cobra.Command {
 			path := strings.TrimSuffix(args[0], ".yaml") + ".yaml"
 			text := fmt.Sprintf(template, titled(path))
 			if _, err := engine.Parse(path, []byte(text)); err != nil {
-				return usagef("%s is not a valid name: use only letters, digits, - and _", args[0])
+				return usagef("%q is not a valid name: use only letters, digits, - and _", args[0])
 			}
 			if err := writeNew(path, text); err != nil {
 				return err

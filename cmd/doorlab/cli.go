@@ -77,6 +77,20 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// told is the error of writing to stdout, if there was one: whoever waits for a ready line would wait forever.
+func (e *env) told() error {
+	o, ok := e.out.(*output)
+	if !ok {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		return nil
+	}
+	return exit{codeFailure, "cannot write to stdout: " + bare(o.err)}
+}
+
 // runUntilSignal runs one command line and returns its exit code. SIGINT and SIGTERM end it.
 func runUntilSignal(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

@@ -98,6 +98,8 @@ func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
 		return err
 	case len(sum.Failures) > 0:
 		return exit{codeFailed, ""}
+	case sum.Sequences == 0:
+		return exit{codeInvalid, "no sequence was played; give it more time with --for"}
 	case sum.Invalid > 0:
 		return exit{codeInvalid, fmt.Sprintf("%s could not be judged: %s", amount.Many(sum.Invalid, "sequence"), sum.Trouble)}
 	}

@@ -88,6 +88,11 @@ func faultAdd(e *env) *cobra.Command {
 					body[name] = v
 				}
 			}
+			for name, list := range map[string][]string{"board": boards, "door": doors, "command": commands} {
+				if given(name) && (len(list) == 0 || slices.Contains(list, "")) {
+					return usagef("--%s: must not be empty", name)
+				}
+			}
 			targets := 0
 			for _, given := range []bool{len(boards) > 0, place != "", given("share")} {
 				if given {
@@ -113,6 +118,9 @@ func faultAdd(e *env) *cobra.Command {
 				name, v, ok := strings.Cut(p, "=")
 				if !ok {
 					return usagef("--param %q must be name=value", p)
+				}
+				if _, twice := values[name]; twice {
+					return usagef("--param %s is given twice", name)
 				}
 				values[name] = v
 				if n, err := strconv.ParseFloat(v, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {

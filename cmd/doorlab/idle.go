@@ -7,11 +7,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// idlers are flags that change nothing beside another one, by command; "" stands for every command that has both.
+// idlers are flags that change nothing beside another one, or without one, by command; "" stands for every command that
+// has both.
 var idlers = []struct {
-	command, beside, unless string
-	flags                   []string
+	command, beside, unless, without string
+	flags                            []string
 }{
+	{without: "target", flags: []string{"key", "control-token", "control-token-file", "ca", "allow-host"}},
+	{without: "sip", flags: []string{"sip-peers"}},
+	{without: "control", flags: []string{"crash-points", "control-token", "control-token-file"}},
 	{beside: "world", flags: []string{"boards"}},
 	{command: "check", beside: "target", flags: []string{"boards", "world", "link", "client", "data", "parallel"}},
 	{command: "load", beside: "target", unless: "broker", flags: []string{"link", "client", "data"}},
@@ -24,8 +28,12 @@ func idle(c *cobra.Command, e *env) {
 		f := c.Flags().Lookup(name)
 		return f != nil && f.Changed && e.from[name] == "" && f.Value.String() != ""
 	}
+	empty := func(name string) bool {
+		f := c.Flags().Lookup(name)
+		return f != nil && f.Value.String() == ""
+	}
 	for _, it := range idlers {
-		if it.command != "" && it.command != c.Name() || !typed(it.beside) || typed(it.unless) {
+		if it.command != "" && it.command != c.Name() || it.without == "" && !typed(it.beside) || typed(it.unless) || it.without != "" && !empty(it.without) {
 			continue
 		}
 		var found []string
@@ -35,7 +43,11 @@ func idle(c *cobra.Command, e *env) {
 			}
 		}
 		if len(found) > 0 {
-			fmt.Fprintf(e.err, "note: no effect beside --%s: %s\n", it.beside, strings.Join(found, ", "))
+			how, other := "beside", it.beside
+			if it.without != "" {
+				how, other = "without", it.without
+			}
+			fmt.Fprintf(e.err, "note: no effect %s --%s: %s\n", how, other, strings.Join(found, ", "))
 		}
 	}
 }

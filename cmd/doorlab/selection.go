@@ -39,8 +39,8 @@ type selection struct {
 func (p *selection) add(c *cobra.Command) {
 	p.filters(c)
 	s := c.Flags()
-	s.StringVar(&p.failed, "failed", "", "only what didn't pass in the run `DIR` (without a value: the newest run in runs)")
-	s.StringVar(&p.shuffle, "shuffle", "", "run in a random order drawn from this `seed` (without a value: a new seed, which is printed)")
+	s.StringVar(&p.failed, "failed", "", "only what didn't pass in a run, `=DIR` (without a value: the newest in runs)")
+	s.StringVar(&p.shuffle, "shuffle", "", "run in a random order drawn from a seed, `=SEED` (without a value: a new one, which is printed)")
 	p.shardFlag.add(c, "only the i-th of n parts, every n-th file: `i/n` (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all files)")
 	s.IntVar(&p.repeat, "repeat", 1, "run every scenario this many times")
 	s.Lookup("failed").NoOptDefVal, s.Lookup("shuffle").NoOptDefVal = "newest", "new"
@@ -92,6 +92,9 @@ func guarantees(flag string, ids, known []string) error {
 
 // files reads the files that are named, or the built-in suite, and selects.
 func (p *selection) files(args []string) ([]*engine.File, error) {
+	if err := p.detached(args); err != nil {
+		return nil, err
+	}
 	var failed []string
 	files, err := scenarioFiles(args)
 	if err == nil && p.failed != "" {
@@ -114,6 +117,26 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, usagef("none of %s matches; 'doorlab check list' lists them with their clauses and labels", amount.Many(len(files), "scenario"))
 	}
 	return p.order(out), nil
+}
+
+// detached finds the value of a flag that needs no value standing alone: it would count as a file.
+func (p *selection) detached(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if p.failed == "newest" && isRun(args[0]) {
+		return usagef("--failed takes the run after an equals sign: --failed=%s", args[0])
+	}
+	if _, err := strconv.ParseUint(args[0], 10, 64); p.shuffle == "new" && err == nil {
+		return usagef("--shuffle takes the seed after an equals sign: --shuffle=%s", args[0])
+	}
+	return nil
+}
+
+// isRun reports whether a directory is one that check has written.
+func isRun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "verdicts.json"))
+	return err == nil
 }
 
 // whole: these arguments select the whole built-in suite, of which a shard is a part.

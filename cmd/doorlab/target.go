@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,6 +98,9 @@ func (f *targetFlags) check() error {
 		f.control[i] = baseURL(base)
 		if err := serverURL("control", f.control[i]); err != nil {
 			return err
+		}
+		if slices.Contains(f.control[:i], f.control[i]) {
+			return usagef("--control %s is given twice", f.control[i])
 		}
 	}
 	if err := f.readTokens(); err != nil {

@@ -131,6 +131,9 @@ func (f *serverFlags) run(ctx context.Context, e *env, fleet bool) error {
 	} else {
 		printReady(ctx, e.out, tb.Ready, tb)
 	}
+	if err := e.told(); err != nil {
+		return cmp.Or(tb.Stop(), err)
+	}
 	var died error
 	select {
 	case <-ctx.Done():

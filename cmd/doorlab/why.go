@@ -38,6 +38,9 @@ func whyCommand(e *env) *cobra.Command {
 			if !exposure && (door == "" || (phone == "") == (link == "")) {
 				return usagef("why: give --door and one of --phone and --link, or --exposure")
 			}
+			if exposure && phone+link+door+at != "" {
+				return usagef("why: --exposure is about a whole place; leave out --phone, --link, --door and --at")
+			}
 			id, err := l.place(place)
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -74,6 +75,9 @@ func Files(c Config) ([]File, error) {
 			addr, err := address(to.from, k, c.Shards)
 			if err != nil {
 				return nil, fmt.Errorf("%s addresses of the cells: %w", to.what, err)
+			}
+			if host, port, err := net.SplitHostPort(addr); err != nil || host == "" || port == "" {
+				return nil, fmt.Errorf("%s addresses of the cells: %q must be host:port", to.what, addr)
 			}
 			*to.addr = addr
 		}

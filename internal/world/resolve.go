@@ -286,6 +286,9 @@ func checkMemberships(c *checker, at string, p *Place) {
 		if m.EndsAt != nil && !m.EndsAt.After(m.StartsAt) {
 			c.add(mat+".endsAt", "must be after startsAt")
 		}
+		if len(m.DoorIDs) == 0 && c.given(mat+".doorIds") {
+			c.add(mat+".doorIds", "at least one is needed; without the field the membership is for all entry doors")
+		}
 		for _, d := range m.DoorIDs {
 			if !doors[d] {
 				c.add(mat+".doorIds", fmt.Sprintf("%q is not a door of this place", d))
