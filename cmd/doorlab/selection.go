@@ -39,8 +39,8 @@ type selection struct {
 func (p *selection) add(c *cobra.Command) {
 	p.filters(c)
 	s := c.Flags()
-	s.StringVar(&p.failed, "failed", "", "only what didn't pass in a run, `=DIR` (without a value: the newest in runs)")
-	s.StringVar(&p.shuffle, "shuffle", "", "run in a random order drawn from a seed, `=SEED` (without a value: a new one, which is printed)")
+	s.StringVar(&p.failed, "failed", "", "only what didn't pass in the run `DIR`, as --failed=DIR (without a value: the newest in runs)")
+	s.StringVar(&p.shuffle, "shuffle", "", "run in a random order drawn from a `SEED`, as --shuffle=SEED (without a value: a new one, which is printed)")
 	p.shardFlag.add(c, "only the i-th of n parts, every n-th file: `i/n` (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all files)")
 	s.IntVar(&p.repeat, "repeat", 1, "run every scenario this many times")
 	s.Lookup("failed").NoOptDefVal, s.Lookup("shuffle").NoOptDefVal = "newest", "new"
