@@ -9,20 +9,39 @@ import (
 	"github.com/doorlab/doorlab/internal/report"
 )
 
+// call is a request as a client saw it.
+func call(seq int64, method, path string, status int, token, answer string) history.Event {
+	e := history.CallEvent(history.CallIn{Method: method, Path: path, Token: token, Request: []byte(`{"key":"k"}`), Status: status, Answer: []byte(answer)})
+	e.Seq, e.At, e.WallNs = seq, seq, seq
+	return e
+}
+
+// tokenUsed is a short history in which AUTH-1 is exercised.
+func tokenUsed() []history.Event {
+	return []history.Event{{Seq: 1, At: 1, WallNs: 1, Kind: history.Started, Text: "server"},
+		call(2, "POST", "/core/v1/auth/apikey/token", 200, "", `{"success":true,"data":{"accessToken":"t","expiresIn":900,"placeId":"plc_1","scopes":["device:door"]}}`),
+		call(3, "GET", "/device/v1/devices", 200, "t", `{"success":true,"data":[]}`)}
+}
+
+// TestNothingExercised: scenarios that passed while nothing happened that any guarantee is about show nothing.
+func TestNothingExercised(t *testing.T) {
+	t.Parallel()
+	for want, events := range map[judge.Status][]history.Event{judge.Pass: tokenUsed(), judge.Invalid: tokenUsed()[:1]} {
+		res := report.Result{Worlds: 1, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass,
+			Steps: []*report.Step{{Name: "asks", Status: judge.Pass, Asserts: true}}}}}
+		res.Settle(events)
+		if res.Status != want || want == judge.Invalid && !strings.Contains(res.Reason, "no guarantee was exercised") {
+			t.Errorf("%d events: got %s %q, want %s", len(events), res.Status, res.Reason, want)
+		}
+	}
+}
+
 // TestClaimsUntried: a file is INVALID if its subject, or all that its steps claim, was never tested. Beside other
 // evidence, a step may claim it.
 func TestClaimsUntried(t *testing.T) {
 	t.Parallel()
 	served := func(status int) []history.Event { // a token is used once, but AUTH-2 is about refusals
-		call := func(seq int64, method, path string, status int, token, answer string) history.Event {
-			e := history.CallEvent(history.CallIn{Method: method, Path: path, Token: token, Request: []byte(`{"key":"k"}`), Status: status, Answer: []byte(answer)})
-			e.Seq, e.At, e.WallNs = seq, seq, seq
-			return e
-		}
-		return []history.Event{{Seq: 1, At: 1, WallNs: 1, Kind: history.Started, Text: "server"},
-			call(2, "POST", "/core/v1/auth/apikey/token", 200, "", `{"success":true,"data":{"accessToken":"t","expiresIn":900,"placeId":"plc_1","scopes":["device:door"]}}`),
-			call(3, "GET", "/device/v1/devices", 200, "t", `{"success":true,"data":[]}`),
-			call(4, "GET", "/space/v1/partner/gate-config", status, "t", `{"error":"scope_missing"}`)}
+		return append(tokenUsed(), call(4, "GET", "/space/v1/partner/gate-config", status, "t", `{"error":"scope_missing"}`))
 	}
 	const why = "it claims AUTH-2, and no call was refused because of its token or scope"
 	for name, c := range map[string]struct {

@@ -21,7 +21,7 @@ func shardDir(t *testing.T, index int, change func(*report.Result)) string {
 	res := report.Result{Schema: report.SchemaVersion, Version: "v1", Seed: 1, Worlds: 1, Config: map[string]any{"boards": 20, "world": ""},
 		Shard: &report.Shard{Index: index, Of: 2, Files: 2}, Files: []report.FileResult{{Path: name + ".yaml", Name: name, Status: judge.Pass}},
 		Assertions: []judge.Assertion{{Clause: "CMD-1", Name: name, Status: judge.Pass}}}
-	res.Events = []history.Event{{Seq: 1, At: 1, Kind: history.Started, Text: "server"}}
+	res.Events = tokenUsed()
 	change(&res)
 	res.Settle(res.Events)
 	dir := filepath.Join(t.TempDir(), name)
@@ -122,7 +122,7 @@ func TestCourseOfShards(t *testing.T) {
 			r.Started, r.Seconds = begin.Add(after), 10
 			r.Events[0].WallNs = r.Started.UnixNano()
 			for i := range calls {
-				r.Events = append(r.Events, history.Event{Seq: int64(i + 2), At: 1, Kind: history.Call, Status: 200, WallNs: r.Started.Add(5 * time.Second).UnixNano(), Text: "{}"})
+				r.Events = append(r.Events, history.Event{Seq: int64(i + 4), At: 1, Kind: history.Call, Status: 200, WallNs: r.Started.Add(5 * time.Second).UnixNano(), Text: "{}"})
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func TestCourseOfShards(t *testing.T) {
 	res := report.Merge(shardDir(t, 1, course(0, 30)), shardDir(t, 2, course(10*time.Second, 70)))
 	must.OK(t, report.WriteDir(out, res))
 	page := must.Get(os.ReadFile(filepath.Join(out, "report.html")))(t)
-	for _, want := range []string{`id="load"`, `id="shards"`, "102 events in the histories of the shards", "100 call", "20 s"} {
+	for _, want := range []string{`id="load"`, `id="shards"`, "106 events in the histories of the shards", "104 call", "20 s"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page of the merge has no %s", want)
 		}

@@ -180,6 +180,9 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	res.ledgerSays(judge.Fail) // a broken promise is told before a scenario, and that before a missing proof
 	res.filesSay()
 	res.ledgerSays(judge.Invalid)
+	if res.told && res.Status == judge.Pass && !slices.ContainsFunc(res.Ledger, func(r judge.Row) bool { return r.Status != judge.Skipped }) {
+		res.Status, res.Reason = judge.Invalid, "no guarantee was exercised: nothing that one of them is about happened"
+	}
 	if idle := res.unhit(); len(idle) > 0 {
 		res.Status = Heavier(res.Status, judge.Invalid)
 		res.Reason = cmp.Or(res.Reason, "no scenario drove the fault "+strings.Join(idle, ", ")+": 0 hits in the whole suite")
