@@ -1,6 +1,7 @@
 package boardsim
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -131,4 +132,26 @@ func TestCommandFaults(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRelease: the history records to the millisecond when a relay released, across jumps and reboots; a hold keeps
+// it driven.
+func TestRelease(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.command(one, "dor_one1", wire.CmdOpen)
+		r.server.command(one, "dor_one2", wire.CmdHold, func(c *wire.Command) { c.Minutes = 1 })
+		r.server.command(one, "dor_one2", wire.CmdOpen) // during the hold
+		r.sleep(time.Second)
+		r.advance(time.Hour)
+		r.server.command(one, "dor_one1", wire.CmdOpen)
+		r.sleep(time.Second)
+		r.advance(time.Second)
+		r.arm("reboot", one, "")
+		r.sleep(time.Second)
+		var got []string
+		for _, e := range r.seen(history.Released) {
+			got = append(got, strings.TrimPrefix(e.DoorID, "dor_")+" "+time.UnixMilli(e.At).UTC().Sub(noon).String())
+		}
+		r.want("fell", got, []string{"one1 5s", "one2 1m0s", "one1 1h0m1s"})
+	})
 }

@@ -121,6 +121,9 @@ func (f *Fleet) listBoards(w http.ResponseWriter, r *http.Request) {
 	place := r.URL.Query().Get("placeId")
 	found := f.boards
 	if place != "" {
+		if !f.knowsPlace(w, place) {
+			return
+		}
 		found = slices.DeleteFunc(slices.Clone(f.boards), func(b *board) bool { return b.placeID != place })
 	}
 	page := found[min(offset, len(found)):min(offset+limit, len(found))]
@@ -129,6 +132,19 @@ func (f *Fleet) listBoards(w http.ResponseWriter, r *http.Request) {
 		views = append(views, b.view())
 	}
 	control.List(w, views, len(found))
+}
+
+// knowsPlace is false after it has answered 404. A place of the world may have no simulated boards.
+func (f *Fleet) knowsPlace(w http.ResponseWriter, placeID string) bool {
+	ids := make([]string, 0, len(f.cfg.World.Places))
+	for i := range f.cfg.World.Places {
+		ids = append(ids, f.cfg.World.Places[i].ID)
+	}
+	if slices.Contains(ids, placeID) {
+		return true
+	}
+	control.Fail(w, http.StatusNotFound, "place_not_found", fmt.Sprintf("place %q not found%s", placeID, near.Hint(placeID, ids)), nil)
+	return false
 }
 
 // board finds the board of the path; 404 board_not_found.
@@ -224,7 +240,7 @@ func (f *Fleet) showFault(w http.ResponseWriter, r *http.Request) {
 	}
 	a, err := f.faults.Find(id)
 	if err != nil {
-		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("fault %q not found; nothing of that id was armed here recently", id), nil)
+		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q has been armed here recently", id), nil)
 		return
 	}
 	control.Data(w, a)

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -69,7 +68,7 @@ func TestBoardFields(t *testing.T) {
 		list := r.do("GET", "/boards?limit=2&offset=1", "").([]any)
 		r.want("page", []any{len(list), list[0].(map[string]any)["boardId"]}, []any{2, two})
 		r.want("of a place", len(r.do("GET", "/boards?placeId=plc_test", "").([]any)), 1)
-		r.want("of no place", len(r.do("GET", "/boards?placeId=plc_x", "").([]any)), 0)
+		r.want("escaped", r.do("GET", "/boards/brd%5Fone", "").(map[string]any)["boardId"], any(one))
 	})
 }
 
@@ -101,6 +100,8 @@ func TestGoneFaultIsShown(t *testing.T) {
 		path := "/faults/" + armed["faultId"].(string)
 		r.want("in force", r.do("GET", path, "").(map[string]any)["boards"], any([]any{one}))
 		r.do("DELETE", path, "")
+		_, never := r.call("GET", "/faults/flt_99", "")
+		r.want("never armed", never.(map[string]any)["message"], any(`no fault "flt_99" has been armed here recently`))
 		gone := r.do("GET", path, "").(map[string]any)
 		r.want("gone", []any{gone["fault"], gone["hits"], gone["count"]}, []any{"offline", 1.0, 1.0})
 	})
@@ -222,6 +223,16 @@ func TestBadRequests(t *testing.T) {
 			{"POST", "/people/present", `{"doorId":"dor_on1","phone":"01012345678"}`, 404, "device_not_found", "doorId"},
 			{"POST", "/people/leaf", `{"doorId":"dor_one1","action":"opens"}`, 400, "invalid_field", "action"},
 			{"POST", "/people/leaf", `{"doorId":"dor_one1"}`, 400, "missing_field", "action"},
+			{"GET", "/boards?placeId=plc_x", "", 404, "place_not_found", ""},
+			{"GET", "/boards?placeId=", "", 400, "invalid_query", "placeId"},
+			{"GET", "/boards?limt=3", "", 400, "invalid_query", "limt"},
+			{"GET", "/boards?limit=1&limit=2", "", 400, "invalid_query", "limit"},
+			{"GET", "/faults?limit=3", "", 400, "invalid_query", "limit"},
+			{"POST", "/faults?x=1", `{"fault":"offline","share":1}`, 400, "invalid_query", "x"},
+			{"POST", "/faults", `{"fault":"noop","fault":"offline","share":1}`, 400, "invalid_field", "fault"},
+			{"POST", "/faults/reset", `{"x":1}`, 400, "invalid_field", "x"},
+			{"POST", "/boards/brd_one/detach", `{"x":1}`, 400, "invalid_field", "x"},
+			{"GET", "/boards/brd%255Fone", "", 404, "board_not_found", ""},
 			{"POST", "/boards/brd_test/detach", "", 409, "rule_violated", ""},
 			{"POST", "/people/leaf", `[]`, 400, "invalid_body", ""},
 		} {
@@ -249,6 +260,8 @@ func TestFaultsAreRefusedInSentences(t *testing.T) {
 			`{"fault":"offline","boards":["brd_one"],"nth":2}`:                  `nth must be left out: offline does not depend on commands`,
 			`{"fault":"reboot","boards":["brd_one"],"for":"5m"}`:                `for must be left out: reboot acts once and is over`,
 			`{"fault":"offline","boards":["brd_one"],"for":"x"}`:                `for must be a duration such as 10m`,
+			`{"fault":"offline","boards":["brd_one"],"for":"99999999h"}`:        `for is too long: at most 2562047h`,
+			`{"fault":"offline","share":1e999}`:                                 `share is out of range`,
 			`{"fault":"offline","share":"half"}`:                                `share must be a number, not string`,
 			`{"fault":"offline","share":1.5}`:                                   `share must be above 0 and at most 1, which is 100%`,
 			`{"fault":"refuse","boards":["brd_one"],"commands":["opne"]}`:       `"opne" is not a valid command, did you mean "open"?`,
@@ -288,28 +301,6 @@ func TestPresentTellsWhatTheRelayDid(t *testing.T) {
 			t.Errorf("decided %s, the relay did %v: %v, want %s", c.decided, c.relay, got, c.want)
 		}
 	}
-}
-
-// TestRelease: the history records to the millisecond when a relay released, across jumps and reboots; a hold keeps
-// it driven.
-func TestRelease(t *testing.T) {
-	bubble(t, true, func(r *rig) {
-		r.server.command(one, "dor_one1", wire.CmdOpen)
-		r.server.command(one, "dor_one2", wire.CmdHold, func(c *wire.Command) { c.Minutes = 1 })
-		r.server.command(one, "dor_one2", wire.CmdOpen) // during the hold
-		r.sleep(time.Second)
-		r.advance(time.Hour)
-		r.server.command(one, "dor_one1", wire.CmdOpen)
-		r.sleep(time.Second)
-		r.advance(time.Second)
-		r.arm("reboot", one, "")
-		r.sleep(time.Second)
-		var got []string
-		for _, e := range r.seen(history.Released) {
-			got = append(got, strings.TrimPrefix(e.DoorID, "dor_")+" "+time.UnixMilli(e.At).UTC().Sub(noon).String())
-		}
-		r.want("fell", got, []string{"one1 5s", "one2 1m0s", "one1 1h0m1s"})
-	})
 }
 
 // TestDetachedStaysAway: a detached board stays detached across restarts on the same data, and what is shown of it is

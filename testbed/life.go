@@ -83,7 +83,7 @@ func (l *life) mountControl(t *Testbed, token string) {
 		l.server.Control(r, t.controlHooks())
 		t.fleet.Routes(r)
 		r.Get("/revisions", t.revisions)
-		r.Get("/seats/{id}", func(w http.ResponseWriter, r *http.Request) { control.Data(w, t.seat(chi.URLParam(r, "id"))) })
+		r.Get("/seats/{id}", t.showSeat)
 		r.Post("/clock/settle", t.settle)
 		r.Post("/connections/ended", t.awaitEnded)
 		r.Get("/restart", t.getRestart)
@@ -181,6 +181,16 @@ func (t *Testbed) seat(boardID string) (out boardsim.Seat) {
 		out.Standings = append(out.Standings, st)
 	}
 	return out
+}
+
+// showSeat answers with a board's seat; 404 for a board that the server doesn't know.
+func (t *Testbed) showSeat(w http.ResponseWriter, r *http.Request) {
+	id := chi.URLParam(r, "id")
+	if l := t.life.Load(); l != nil && l.server.Board(id).PlaceID == "" {
+		control.Fail(w, http.StatusNotFound, "board_not_found", fmt.Sprintf("board %q not found", id), nil)
+		return
+	}
+	control.Data(w, t.seat(id))
 }
 
 // rotated gives a simulated board its new password: in the world, for boards that are built later, and in the fleet.

@@ -121,6 +121,9 @@ func TestControlAPIAnswersAsDocumented(t *testing.T) {
 	fleet := startFleet(t)
 	s2 := newSession(t, client.Client{Base: fleet.Ready.Control, Token: fleet.Ready.ControlToken}, openapi.Fleet)
 	s2.do("POST /server", "/server", `{"control":"`+tb.Ready.Control+`","token":"`+tb.Ready.ControlToken+`"}`, 200)
+	for _, not := range []string{"x", "/", "ftp://127.0.0.1", "http://", "http://127.0.0.1:1?x", "", "127.0.0.1:8081"} {
+		s2.do("POST /server", "/server", `{"control":"`+not+`"}`, 400)
+	}
 	s2.do("GET /openapi.json", "/openapi.json", "", 200)
 	s2.do("GET /boards", "/boards", "", 200)
 	s2.do("POST /clock/settle", "/clock/settle", "", 200)
@@ -137,6 +140,9 @@ func (s *session) clockAndBoards(tb *Testbed) {
 	id, door := live[0].ID, live[0].Doors[0].ID
 	s.do("GET /openapi.json", "/openapi.json", "", 200)
 	s.do("POST /clock/freeze", "/clock/freeze", "", 200)
+	s.do("POST /clock/freeze", "/clock/freeze", "junk", 400)
+	s.do("POST /clock/settle", "/clock/settle", `{"x":1}`, 400)
+	s.do("GET /openapi.json", "/openapi.json?x=1", "", 400)
 	s.do("GET /clock", "/clock", "", 200)
 	s.do("POST /clock/advance", "/clock/advance", `{"by":"nonsense"}`, 400)
 	s.do("POST /faults", "/faults", `{"fault":"offlin"}`, 400)
@@ -207,6 +213,10 @@ func (s *session) explained(tb *Testbed) {
 	s.do("DELETE /inbox", "/inbox?placeId="+test.ID, "", 200)
 	s.do("GET /revisions", "/revisions", "", 200)
 	s.do("GET /seats/{id}", "/seats/"+place.Boards[0].ID, "", 200)
+	s.do("GET /seats/{id}", "/seats/nope", "", 404)
+	s.do("GET /boards", "/boards?placeId=nope", "", 404)
+	s.do("GET /audit", "/audit?placeId=nope", "", 404)
+	s.do("GET /keys", "/keys?placeId=nope", "", 404)
 }
 
 func (s *session) process() {

@@ -126,8 +126,8 @@ func TestPeoplePage(t *testing.T) {
 	}
 	p.Open(page + "&door=" + door + "&person=01099990000&at=" + tb.clk.Now().Add(-24*time.Hour).Format(time.RFC3339))
 	p.Eval(`document.getElementById("why").textContent`, &text)
-	if !strings.Contains(text, "the recording begins later") {
-		t.Errorf("before the recording: got %s, want %q in it", text, "the recording begins later")
+	if !strings.Contains(text, "What the server would have decided about a call or link") {
+		t.Errorf("before the recording: got %s, want %q in it", text, "What the server would have decided about a call or link")
 	}
 	clean(t, p, tb.Ready.Control)
 }

@@ -105,8 +105,9 @@ func (p *peer) route(r chi.Router) {
 		if !control.Body(w, r, &b) {
 			return
 		}
-		if b.Control == "" {
-			control.FailField(w, "control", "must be the address of the server's control API")
+		u, err := url.Parse(b.Control)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+			control.FailField(w, "control", "must be the URL of the server's control API, such as http://127.0.0.1:8081")
 			return
 		}
 		p.mu.Lock()

@@ -3,6 +3,7 @@ package fault
 import (
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
@@ -53,6 +54,9 @@ func (r Request) Spec() (Spec, error) {
 	}
 	if r.For != nil {
 		f, err := time.ParseDuration(*r.For)
+		if amount.TooLong(*r.For) {
+			return Spec{}, faults.Badly("for", "is too long: at most %.0fh", amount.Longest.Hours())
+		}
 		if err != nil || f <= 0 {
 			return Spec{}, faults.Badly("for", "must be a duration such as 10m")
 		}

@@ -140,6 +140,9 @@ func TestRequest(t *testing.T) {
 			t.Errorf("for %q: got %v, want a duration such as 10m", text, err)
 		}
 	}
+	if _, err := (Request{For: new("99999999h")}).Spec(); err == nil || err.Error() != "for is too long: at most 2562047h" {
+		t.Errorf("for 99999999h: got %v, want the longest", err)
+	}
 	for field, r := range map[string]Request{"doorIds": {DoorIDs: []string{}}, "commands": {Commands: []string{}}} {
 		if _, err := r.Spec(); err == nil || err.Error() != field+" must not be empty; leave it out for all" {
 			t.Errorf("empty %s: got %v, want it refused", field, err)

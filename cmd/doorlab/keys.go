@@ -171,8 +171,12 @@ func keysList(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			query := ""
+			if place != "" {
+				query = "?placeId=" + url.QueryEscape(place)
+			}
 			var keys []keyRow
-			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys?placeId="+url.QueryEscape(place), &keys); err != nil {
+			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys"+query, &keys); err != nil {
 				return err
 			}
 			var places []client.Place

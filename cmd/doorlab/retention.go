@@ -31,7 +31,7 @@ func (r *retention) Set(s string) error {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		of := r.fields()[name]
 		if of == nil {
-			return fmt.Errorf("%q must be one of %s, as in records=400d%s", name, strings.Join(names, ", "), near.Hint(name, names))
+			return fmt.Errorf("unknown name %q%s (valid: %s)", name, near.Hint(name, names), strings.Join(names, ", "))
 		}
 		n, err := strconv.Atoi(strings.TrimSuffix(value, "d"))
 		if err != nil || !strings.HasSuffix(value, "d") {

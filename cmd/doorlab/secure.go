@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -85,9 +86,12 @@ func (t *trust) http() (*http.Client, error) {
 
 const tokenFileUsage = "file with the control token, to keep it out of the process list"
 
-// secretOf is a token, or what is in the file that holds it.
+// secretOf is a token, or what is in the file that holds it. Spaces are refused, too: HTTP drops them at an end.
 func secretOf(token, file string) (string, error) {
 	if file == "" {
+		if unsendable(token) {
+			return "", usagef("--control-token: must have no spaces and no control characters, because clients send it in a header")
+		}
 		return token, nil
 	}
 	if token != "" {
@@ -98,8 +102,12 @@ func secretOf(token, file string) (string, error) {
 		return "", usagef("--control-token-file: %s", reason(err))
 	}
 	token = strings.TrimSpace(string(b))
-	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+	if token == "" || unsendable(token) {
 		return "", usagef("--control-token-file: %s: must hold one token and nothing else", file)
 	}
 	return token, nil
+}
+
+func unsendable(token string) bool {
+	return strings.ContainsFunc(token, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
 }

@@ -125,6 +125,11 @@ func (f *targetFlags) readTokens() error {
 		}
 		f.tokens = append(f.tokens, token)
 	}
+	for _, token := range f.tokens {
+		if _, err := secretOf(token, ""); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ package amount
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -44,4 +45,16 @@ func Duration(s float64) string {
 	}
 	d := time.Duration(s * float64(time.Second))
 	return strings.TrimSuffix(fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60), " 0 m")
+}
+
+// Longest is the longest time.Duration in whole hours.
+const Longest = time.Duration(math.MaxInt64 / int64(time.Hour) * int64(time.Hour))
+
+var digits = regexp.MustCompile(`\d+`)
+
+// TooLong reports whether time.ParseDuration refuses a text only because a Duration can't be that long.
+func TooLong(text string) bool {
+	_, err := time.ParseDuration(text)
+	_, short := time.ParseDuration(digits.ReplaceAllString(text, "1"))
+	return err != nil && short == nil
 }

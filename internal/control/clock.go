@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
@@ -94,7 +95,7 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 // maxJump bounds one advance.
 const maxJump = 10 * 365 * 24 * time.Hour
 
-// target is where an advance goes; by tells whether that was said as a duration.
+// target is where an advance goes; by tells whether that was said as a duration, or as the millisecond that it is now.
 func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.Time, by, ok bool) {
 	var body struct {
 		By *string `json:"by"`
@@ -112,7 +113,13 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.T
 	if body.By != nil {
 		field, by = "by", true
 		d, err := time.ParseDuration(*body.By)
-		if err != nil || d < 0 {
+		switch {
+		case err == nil && d < 0:
+			FailField(w, "by", "must not be negative; time moves forward only")
+			return to, by, false
+		case amount.TooLong(*body.By):
+			d = maxJump + 1
+		case err != nil:
 			FailField(w, "by", `must be a duration like "90s", "10m" or "36h"`)
 			return to, by, false
 		}
@@ -124,6 +131,9 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.T
 			return to, by, false
 		}
 		to = t
+		if !to.Before(now.Truncate(time.Millisecond)) && to.Before(now) { // the time as it was shown, without the fraction
+			to, by = now, true
+		}
 	}
 	if to.Sub(now) > maxJump {
 		FailField(w, field, "is too far: at most ten years at once")

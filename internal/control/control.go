@@ -1,4 +1,5 @@
-// Package control is what all control listeners share: bearer check, envelope, strict bodies, and the clock's routes.
+// Package control is what all control listeners share: bearer check, envelope, strict queries and bodies, and the clock's
+// routes.
 // server/console, boardsim and testbed mount their routes on it.
 package control
 
@@ -38,7 +39,7 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 		FailMethod(w, r, allowed...)
 	})
 	root.Route(Prefix, func(r chi.Router) {
-		mount(r.With(bearer(token))) // only on routes: an unknown path or method is reported first
+		mount(r.With(bearer(token), strict)) // only on routes: an unknown path or method is reported first
 	})
 	return root
 }
@@ -115,16 +116,14 @@ func FailMissing(w http.ResponseWriter, field, why string) {
 	Fail(w, http.StatusBadRequest, "missing_field", field+" "+why, map[string]any{"field": field})
 }
 
-// object reads a body that starts like a JSON object. ok is false after it has answered 400.
-func object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+// whole reads the body. ok is false after it has answered 400.
+func whole(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	b, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body could not be read", nil)
 	case len(b) > maxBody:
 		Fail(w, http.StatusBadRequest, "body_too_large", "the body is larger than 1 MiB", nil)
-	case len(bytes.TrimSpace(b)) == 0 || bytes.TrimSpace(b)[0] != '{':
-		Fail(w, http.StatusBadRequest, "invalid_body", "the body must be a JSON object", nil)
 	default:
 		return b, true
 	}
@@ -132,11 +131,21 @@ func object(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 }
 
 // Body decodes a JSON object strictly into v, a pointer to a struct. ok is false after it has answered 400: not an
-// object, a wrong type, or an unknown field, with the nearest known name.
+// object, a wrong type, a field given more than once, or an unknown field, with the nearest known name.
 func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
-	b, ok := object(w, r)
+	b, ok := whole(w, r)
 	if !ok {
 		return false
+	}
+	if trimmed := bytes.TrimSpace(b); len(trimmed) == 0 || trimmed[0] != '{' {
+		Fail(w, http.StatusBadRequest, "invalid_body", "the body must be a JSON object", nil)
+		return false
+	}
+	if json.Valid(b) {
+		if name := repeated(json.NewDecoder(bytes.NewReader(b)), ""); name != "" {
+			FailField(w, name, "is given more than once")
+			return false
+		}
 	}
 	if name, hint := Misnamed("", b, v); name != "" {
 		FailField(w, name, "is not a known field"+hint)
@@ -152,11 +161,25 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 	case err == nil:
 		return true
 	case errors.As(err, &wrong):
-		FailField(w, wrong.Field, "must be "+kind(wrong.Type.String())+", not "+wrong.Value)
+		FailField(w, wrong.Field, Mistyped(wrong))
 	default:
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+err.Error(), nil)
 	}
 	return false
+}
+
+// Mistyped says what is wrong with a value of the wrong type, to follow its field. For a number that doesn't fit into Go's
+// type, encoding/json adds its text.
+func Mistyped(e *json.UnmarshalTypeError) string {
+	must := kind(e.Type.String())
+	number, isNumber := strings.CutPrefix(e.Value, "number ")
+	switch {
+	case !isNumber:
+		return "must be " + must + ", not " + e.Value
+	case must == "a whole number" && strings.ContainsAny(number, ".eE"):
+		return "must be a whole number, without a decimal point or an exponent (found " + number + ")"
+	}
+	return "is out of range"
 }
 
 func kind(goType string) string {

@@ -62,11 +62,19 @@ func TestBody(t *testing.T) {
 		`{"deep":{"Name":"a"}}`:    `deep.Name is not a known field, did you mean \"name\"?`,
 		`{"many":[{},{"naem":1}]}`: `many[1].naem is not a known field, did you mean \"name\"?`,
 		`{"any":{"NAME":1},"many":null,"deep":null}`:      "",
+		`{"name":"a","n\u0061me":"b"}`:                    "name is given more than once",
+		`{"many":[{},{"name":"a","name":"a"}]}`:           "many[1].name is given more than once",
+		`{"any":{"x":[[{"y":1,"z":2,"y":3}]]}}`:           "any.x[0][0].y is given more than once",
+		`{"any":{"x":{"x":[]},"y":[{"y":1},{"y":1}]}}`:    "",
+		`{"count":24.0}`:                                  "count must be a whole number, without a decimal point or an exponent (found 24.0)",
+		`{"count":99999999999999999999}`:                  "count is out of range",
+		`{"share":1e999}`:                                 "share is out of range",
 		`{"name":"` + strings.Repeat("a", maxBody) + `"}`: "body_too_large",
 	} {
 		var v struct {
 			Name  string   `json:"name"`
 			Count int      `json:"count"`
+			Share float64  `json:"share"`
 			On    bool     `json:"on"`
 			List  []string `json:"list"`
 			Deep  struct {
@@ -85,12 +93,21 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestAdvanceByNothing: a duration of nothing is no jump into the past, whatever the clock does meanwhile.
+// TestAdvanceByNothing: a duration of nothing is no jump into the past, whatever the clock does meanwhile, nor is the
+// millisecond that a frozen clock shows.
 func TestAdvanceByNothing(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewVirtual(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), clock.NewFlight())
-	h := Handler("t", func(r chi.Router) { ClockRoutes(r, clk, nil) })
-	for body, want := range map[string]int{`{"by":"0s"}`: 200, `{"by":"1ns"}`: 200, `{"to":"2026-03-01T08:59:59Z"}`: 400} {
+	frozen := clock.NewVirtual(time.Date(2026, 3, 1, 9, 0, 0, 123_999_999, time.UTC), clock.NewFlight())
+	frozen.Freeze()
+	then := frozen.Now()
+	shown := `{"to":"` + then.Format(TimeFormat) + `"}`
+	for body, want := range map[string]int{`{"by":"0s"}`: 200, `{"by":"1ns"}`: 200, `{"to":"2026-03-01T08:59:59Z"}`: 400, shown: 200} {
+		of := clk
+		if body == shown {
+			of = frozen
+		}
+		h := Handler("t", func(r chi.Router) { ClockRoutes(r, of, nil) })
 		r := httptest.NewRequest(http.MethodPost, Prefix+"/clock/advance", strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer t")
 		w := httptest.NewRecorder()
@@ -98,5 +115,8 @@ func TestAdvanceByNothing(t *testing.T) {
 		if w.Code != want {
 			t.Errorf("%s: got %d %s, want %d", body, w.Code, w.Body, want)
 		}
+	}
+	if now := frozen.Now(); !now.Equal(then) {
+		t.Errorf("the frozen clock moved from %s to %s, want it to stay", then, now)
 	}
 }

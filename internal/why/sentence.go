@@ -11,7 +11,11 @@ import (
 // Sentence puts the answer into words: both sides, and the age of the copy.
 func (a Answer) Sentence() string {
 	var b strings.Builder
-	b.WriteString("A call or link, which the server decides, " + a.Server.does() + ". ")
+	if a.Server.Known {
+		b.WriteString("A call or link, which the server decides, " + a.Server.does() + ". ")
+	} else {
+		b.WriteString("What the server would have decided about a call or link isn't known: the recording begins later. ")
+	}
 	if !a.Board.Known {
 		b.WriteString("It isn't known what board " + a.Copy.BoardID + " decides on site: " + a.unknown() + ".")
 		return b.String()
@@ -20,11 +24,9 @@ func (a Answer) Sentence() string {
 	return b.String()
 }
 
-// does is what a side decides and on what basis, to follow its name.
+// does is what a known side decides and on what basis, to follow its name.
 func (s Side) does() string {
 	switch {
-	case !s.Known:
-		return "is unknown: the recording begins later"
 	case s.Allow && s.Reason == vocab.FreeWindow:
 		return "opens the door for everybody: window " + s.Window.Ref + " is free"
 	case s.Allow:

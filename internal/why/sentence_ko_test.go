@@ -34,6 +34,9 @@ func TestKorean(t *testing.T) {
 			t.Errorf("%s: English words are left: %q in %s", reason, left, text)
 		}
 	}
+	if text, want := (Answer{}).Sentence(), "What the server would have decided about a call or link isn't known: the recording begins later. "; !strings.HasPrefix(text, want) {
+		t.Errorf("before the recording: got %q, want it to begin with %q", text, want)
+	}
 	for name, a := range map[string]Answer{"기록이 그 뒤에": {}, "실제 보드": {Server: Side{Known: true}, Copy: Copy{Real: true}},
 		"보드에서 온 것이": {Server: Side{Known: true}}, "전부터 오프라인": {Server: Side{Known: true}, Copy: Copy{Seen: true}},
 		"기록보다 오래": {Server: Side{Known: true}, Copy: Copy{Seen: true, OutageAgeSec: &age}}} {

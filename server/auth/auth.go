@@ -129,10 +129,7 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 	if plain.Deceptive(name) {
 		return Key{}, "", fail.Invalid("name", plain.Reason)
 	}
-	p, err := s.cfg.Store.Place(placeID)
-	if errors.Is(err, fail.ErrNotFound) {
-		return Key{}, "", fail.New(fail.PlaceNotFound, "place not found")
-	}
+	p, err := s.place(placeID)
 	if err != nil {
 		return Key{}, "", err
 	}
@@ -163,8 +160,24 @@ func (s *Service) Revoke(keyID string) error {
 	return nil
 }
 
-// List names the keys of a place, or all when placeID is "".
-func (s *Service) List(placeID string) ([]Key, error) { return s.cfg.Store.Keys(placeID) }
+// place finds a place. Errors: *fail.Error place_not_found; the store's.
+func (s *Service) place(id string) (place.Place, error) {
+	p, err := s.cfg.Store.Place(id)
+	if errors.Is(err, fail.ErrNotFound) {
+		err = fail.New(fail.PlaceNotFound, "place not found")
+	}
+	return p, err
+}
+
+// List names the keys of a place, or all when placeID is "". Errors: *fail.Error place_not_found; the store's.
+func (s *Service) List(placeID string) ([]Key, error) {
+	if placeID != "" {
+		if _, err := s.place(placeID); err != nil {
+			return nil, err
+		}
+	}
+	return s.cfg.Store.Keys(placeID)
+}
 
 // lookEvery bounds how long a revocation by another process goes unnoticed, in wall time. We promise 5 s at most.
 const lookEvery = 2 * time.Second

@@ -25,7 +25,14 @@ func (c Config) audit(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	list, total, err := c.Audits(r.URL.Query().Get("placeId"), limit, offset)
+	placeID := r.URL.Query().Get("placeId")
+	if placeID != "" {
+		if _, err := c.Places.GateConfig(placeID); err != nil {
+			refuse(w, err)
+			return
+		}
+	}
+	list, total, err := c.Audits(placeID, limit, offset)
 	if err != nil {
 		refuse(w, err)
 		return

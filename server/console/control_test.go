@@ -166,7 +166,7 @@ func TestClock(t *testing.T) {
 	if got := l.data("POST", "/clock/run", ""); !strings.Contains(got, `"state":"ready"`) {
 		t.Errorf("run: got %s, want %q in it", got, `"state":"ready"`)
 	}
-	if got := l.data("POST", "/clock/freeze", ""); !strings.Contains(got, `"state":"frozen"`) {
+	if got := l.data("POST", "/clock/freeze", " { } "); !strings.Contains(got, `"state":"frozen"`) {
 		t.Errorf("freeze: got %s, want %q in it", got, `"state":"frozen"`)
 	}
 }
@@ -178,8 +178,8 @@ func TestRealClockDoesNotMove(t *testing.T) {
 	if got := l.data("GET", "/clock", ""); !strings.Contains(got, `"mode":"real","state":"ready"`) {
 		t.Errorf("got %s, want %q in it", got, `"mode":"real","state":"ready"`)
 	}
-	for _, path := range []string{"/clock/advance", "/clock/freeze", "/clock/run"} {
-		if a := l.call("POST", path, `{"by":"1h"}`, token); a.Status != 409 || a.Error != "rule_violated" {
+	for path, body := range map[string]string{"/clock/advance": `{"by":"1h"}`, "/clock/freeze": "", "/clock/run": "{}"} {
+		if a := l.call("POST", path, body, token); a.Status != 409 || a.Error != "rule_violated" {
 			t.Errorf(`%s: got %d %s, want a.Status = 409, a.Error = "rule_violated"`, path, a.Status, a.Raw)
 		}
 	}
@@ -232,8 +232,12 @@ func TestPeople(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.is("POST", "/people/call", `{"to":"05011112222","from":"01011112222"}`, `{"answered":true,"doorId":"dor_a","reason":"phone","result":"opened"}`)
+	l.is("POST", "/people/call", `{"to":"05011112222","from":"+82 10-1111-2222"}`, `{"answered":true,"doorId":"dor_a","reason":"phone","result":"opened"}`)
 	l.is("POST", "/people/call", `{"to":"05011112222","from":"01099999999"}`, `{"answered":true,"doorId":null,"reason":"no_valid_grant","result":"denied"}`)
 	l.is("POST", "/people/call", `{"to":"05099999999","from":"01011112222"}`, `{"answered":false,"doorId":null,"reason":null,"result":null}`)
+	for _, from := range []string{"", "114", "+1 (202) 555-0100"} { // withheld, a switchboard's, from abroad
+		l.is("POST", "/people/call", `{"to":"05011112222","from":"`+from+`"}`, `{"answered":true,"doorId":null,"reason":"no_valid_grant","result":"denied"}`)
+	}
 	l.data("PATCH", "/places/plc_a", `{"phoneEnabled":false}`)
 	l.is("POST", "/people/call", `{"to":"05011112222","from":"01011112222"}`, `{"answered":false,"doorId":null,"reason":null,"result":null}`)
 }
@@ -284,6 +288,7 @@ func TestAudit(t *testing.T) {
 	second := `{"at":"2026-10-01T00:00:00.000Z","placeId":"plc_b","keyId":"key_2","action":"command.refused","detail":"device_not_found","count":0}`
 	l.is("GET", "/audit", "", "["+second+","+first+"]") // newest first
 	l.is("GET", "/audit?placeId=plc_a", "", "["+first+"]")
+	l.is("GET", "/audit?placeId=plc_t", "", "[]")
 	l.is("GET", "/audit?limit=1&offset=1", "", "["+first+"]")
 	if a := l.call("GET", "/audit?limit=501", "", token); a.Status != 400 || a.Error != "invalid_query" {
 		t.Errorf("limit 501: %d %s, want 400 invalid_query", a.Status, a.Raw)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -112,13 +113,14 @@ func (c Config) moved(e *inbox.Entry) any {
 }
 
 func (c Config) inboxEntry(w http.ResponseWriter, r *http.Request) {
-	seq, err := strconv.ParseInt(chi.URLParam(r, "seq"), 10, 64)
+	asked := chi.URLParam(r, "seq")
+	seq, err := strconv.ParseInt(asked, 10, 64)
 	var e *inbox.Entry
 	if err == nil {
 		e = c.Inbox.Recorder.Get(seq)
 	}
 	if e == nil {
-		refuse(w, fail.New(fail.NotFound, "request not found; the inbox keeps only the latest"))
+		refuse(w, fail.New(fail.NotFound, fmt.Sprintf("request %q not found; the inbox keeps only the latest", asked)))
 		return
 	}
 	site, _ := c.Inbox.Site(e.PlaceID)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/server/fail"
@@ -23,12 +24,22 @@ func (c Config) call(w http.ResponseWriter, r *http.Request) {
 		refuse(w, fail.Missing(field))
 		return
 	}
+	if *b.From != "" && !isCaller(*b.From) {
+		refuse(w, fail.New(fail.InvalidPhone, `from must be 3 to 15 digits, or + and an international number; "" is a caller who withholds the number`, "field", "from"))
+		return
+	}
 	res, err := c.Entry.Call(r.Context(), *b.To, *b.From)
 	if err != nil {
 		refuse(w, err)
 		return
 	}
 	control.Data(w, map[string]any{"answered": res.Answered, "result": control.OrNull(string(res.Result)), "reason": control.OrNull(string(res.Reason)), "doorId": control.OrNull(res.DoorID)})
+}
+
+// isCaller tells what a phone can show as its caller, with what is written between the digits. A switchboard has three.
+func isCaller(number string) bool {
+	digits := strings.NewReplacer("-", "", ".", "", " ", "", "(", "", ")", "").Replace(strings.TrimPrefix(strings.TrimSpace(number), "+"))
+	return len(digits) >= 3 && len(digits) <= 15 && strings.Trim(digits, "0123456789") == ""
 }
 
 func (c Config) crash(w http.ResponseWriter, r *http.Request) {

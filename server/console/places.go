@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -83,7 +84,11 @@ func patched[T any](field string, raw json.RawMessage, must string, null bool, o
 	if name, hint := control.Misnamed(field, raw, *out); name != "" {
 		return fail.Invalid(name, "is not a known field"+hint)
 	}
-	if string(raw) == "null" && !null || json.Unmarshal(raw, *out) != nil {
+	err := json.Unmarshal(raw, *out)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.HasPrefix(wrong.Value, "number ") {
+		return fail.Invalid(field, control.Mistyped(wrong))
+	}
+	if string(raw) == "null" && !null || err != nil {
 		return fail.Invalid(field, "must be "+must)
 	}
 	return nil
@@ -98,13 +103,21 @@ func orEmpty[T any](v []T) []T {
 
 func (c Config) patchDoor(w http.ResponseWriter, r *http.Request) {
 	var b struct {
-		Entry               *bool `json:"entry"`
-		EntryPermitMaxHours *int  `json:"entryPermitMaxHours"`
+		Entry               json.RawMessage `json:"entry"`
+		EntryPermitMaxHours json.RawMessage `json:"entryPermitMaxHours"`
 	}
 	if !control.Body(w, r, &b) {
 		return
 	}
-	d, err := c.Places.PatchDoor(chi.URLParam(r, "doorId"), place.DoorPatch{Entry: b.Entry, EntryPermitMaxHours: b.EntryPermitMaxHours})
+	var p place.DoorPatch
+	err := errors.Join(
+		patched("entry", b.Entry, "true or false", false, &p.Entry),
+		patched("entryPermitMaxHours", b.EntryPermitMaxHours, "a whole number", false, &p.EntryPermitMaxHours))
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	d, err := c.Places.PatchDoor(chi.URLParam(r, "doorId"), p)
 	if err != nil {
 		refuse(w, err)
 		return

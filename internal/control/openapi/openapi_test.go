@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,25 @@ func TestLoad(t *testing.T) {
 	b, err := JSON(Fleet)
 	if err != nil || !strings.Contains(string(b), `"introduceServer"`) || strings.Contains(string(b), `"createKey"`) {
 		t.Errorf("JSON of a fleet: %v, want introduceServer without createKey in %.200s", err, b)
+	}
+}
+
+// TestTakes: the listeners take the queries and bodies that the document has, and no others.
+func TestTakes(t *testing.T) {
+	t.Parallel()
+	doc := must.Get(Load(All))(t)
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			want := control.Takes{Body: op.RequestBody != nil}
+			for _, p := range op.Parameters {
+				if p.Value.In == "query" {
+					want.Query = append(want.Query, p.Value.Name)
+				}
+			}
+			if got := control.TakesOf(method, path); got.Body != want.Body || !slices.Equal(got.Query, want.Query) {
+				t.Errorf("%s %s: takes %+v, want %+v", method, path, got, want)
+			}
+		}
 	}
 }
 
