@@ -58,6 +58,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	res.judgeFaults()
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
+	res.judgeSilence()
 	return res
 }
 

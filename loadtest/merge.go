@@ -99,6 +99,9 @@ func merge(parts []Result, wrong []string) Result {
 	m.startedApart(parts)
 	judgeThresholds(&m, c)
 	m.judgeBreaches()
+	if m.Verdict == Pass {
+		m.judgeSilence()
+	}
 	m.joinGuarantees(parts)
 	return m
 }
