@@ -153,7 +153,7 @@ func Judge(dir string) (Result, error) {
 	}
 	dirs := make([]string, len(res.Shards))
 	for i, s := range res.Shards {
-		if dirs[i], err = keptAt(dir, s.Dir); err != nil {
+		if dirs[i], err = KeptAt(dir, s.Dir); err != nil {
 			return res, err
 		}
 	}
