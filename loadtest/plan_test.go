@@ -39,10 +39,7 @@ func TestEmbeddedPlansLoad(t *testing.T) {
 
 func TestBadPlans(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		text string
-		want []string
-	}{
+	refuses(t, map[string]badPlan{
 		"all at once": {"rat: 300\nduration: fast\ncommands: {open: 70%, shut: 30%}\n", []string{
 			`p.yaml:1:1: unknown key "rat", did you mean "rate"?`,
 			`p.yaml:2:11: "fast" is not a valid duration, write it like 20s or 1m30s`,
@@ -71,35 +68,25 @@ func TestBadPlans(t *testing.T) {
 			`p.yaml:4:3: unknown threshold "p99_reportd", did you mean "p99_reported"?`,
 			`p.yaml:5:3: "few" is neither a count nor a share like 1%`,
 			`p.yaml:6:3: "5" is not a valid duration, write it like 20s or 1m30s`}},
-		"number":                 {"rate: 1\nduration: 1s\nholdMinutes: many\nskew: [1]\n", []string{`p.yaml:3:14: expected a whole number, found "many"`, "p.yaml:4:7: expected a number, found a list"}},
-		"syntax":                 {"rate: [1\n", []string{"p.yaml:1:7: sequence end token ']' not found"}},
-		"empty":                  {"# nothing\n", []string{"p.yaml:1:1: the file is empty"}},
-		"not a map":              {"- a\n", []string{"p.yaml:1:1: expected a mapping, found a list"}},
-		"a list":                 {"stages: 5\n", []string{"p.yaml:1:9: expected a list, found \"5\""}},
-		"search":                 {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs at least one threshold", "p.yaml:3:1: must not be below the rate"}},
-		"ramp to nowhere":        {"pacer: ramp\nrate: 300/s\nduration: 1s\n", []string{"p.yaml:1:1: to is needed with pacer: ramp"}},
-		"ramp of nothing":        {"pacer: ramp\nto: 0\nduration: 0s\n", []string{"p.yaml:2:1: rate or to must be above 0 with pacer: ramp", "p.yaml:3:1: duration must be above 0 with pacer: ramp"}},
-		"a rate of 0":            {"rate: 0\nto: 0\nduration: 1s\n", []string{"p.yaml:1:1: rate must be above 0 with pacer: constant", "p.yaml:2:1: to must be left out with pacer: constant"}},
-		"no stages":              {"pacer: stages\nstages: []\n", []string{"p.yaml:2:1: stages is needed with pacer: stages"}},
-		"stage without rate":     {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {to: 9, duration: 1s}\n", []string{"p.yaml:4:5: each stage needs a rate; rate: 0 is a pause"}},
-		"precision of no search": {"rate: 1\nduration: 1s\nprecision: 5%\n", []string{"p.yaml:3:1: precision must be left out with pacer: constant"}},
-		"skew of even doors":     {"rate: 1\nduration: 1s\nskew: 1.5\n", []string{"p.yaml:3:1: skew must be left out with doors: even"}},
-		"skew of one door":       {"rate: 1\nduration: 1s\ndoors: one\nskew: 1.5\n", []string{"p.yaml:4:1: skew must be left out with doors: one"}},
-		"no repeats":             {"rate: 1\nduration: 1s\nrepeatedAtOnce: 0%\nrepeatAfter: 1s\n", []string{"p.yaml:3:1: repeatedAtOnce must be left out without repeatedKeys", "p.yaml:4:1: repeatAfter must be left out without repeatedKeys"}},
-		"none later":             {"rate: 1\nduration: 1s\nrepeatedKeys: 10%\nrepeatedAtOnce: 100%\nrepeatAfter: 1s\n", []string{"p.yaml:5:1: repeatAfter must be left out with repeatedAtOnce: 100%"}},
-		"abort without a limit":  {"rate: 1\nduration: 1s\nabort: true\n", []string{"p.yaml:3:1: abort needs an upper limit among the thresholds: the load stops when one is broken"}},
-		"abort at a lower one":   {"rate: 1\nduration: 1s\nabort: true\nthresholds: {rate_min: 1/s}\n", []string{"p.yaml:3:1: abort needs an upper limit among the thresholds: the load stops when one is broken"}},
-		"no holds":               {"rate: 1\nduration: 1s\nholdMinutes: 5\n", []string{"p.yaml:3:1: holdMinutes must be left out without hold among the commands"}},
-		"no commands": {"rate: 1\nduration: 1s\nrequests: {register: 100%}\ncommands: {hold: 100%}\nrepeatedKeys: 10%\nholdMinutes: 5\nreason: x\n", []string{
-			"p.yaml:4:1: commands must be left out with requests without door commands", "p.yaml:5:1: repeatedKeys must be left out with requests without door commands",
-			"p.yaml:6:1: holdMinutes must be left out with requests without door commands", "p.yaml:7:1: reason must be left out with requests without door commands and revocations"}},
-		"zeros": {"rate: 1\nduration: 1s\ntimeout: 0s\nmaxLag: 0\nseed: 0\nrequests: {}\ncommands: {}\nfleet: {boards: 0}\nfaults: [{fault: slow, share: 1, for: 0s}]\n", []string{
-			"p.yaml:3:1: must be longer than 0", "p.yaml:4:1: must be longer than 0", "p.yaml:5:1: must not be 0; without it the seed is 1", "p.yaml:6:1: the shares add up to 0%, but must add up to 100%",
-			"p.yaml:7:1: the shares add up to 0%, but must add up to 100%", "p.yaml:8:9: must be 1 to 2000000", "p.yaml:9:34: must be longer than 0"}},
-		"zeros of what is used": {"pacer: search\nrate: 1\nto: 2\nduration: 1s\nprecision: 0%\ndoors: zipf\nskew: 0\ncommands: {hold: 100%}\nholdMinutes: 0\nrepeatedKeys: 10%\nrepeatAfter: 0s\nthresholds: {errors: 0}\n", []string{
-			"p.yaml:5:1: must be above 0", "p.yaml:7:1: must be above 1", "p.yaml:9:1: must be 1 to 1440", "p.yaml:11:1: must be longer than 0; repeatedAtOnce says how many follow at once"}},
+		"number":    {"rate: 1\nduration: 1s\nholdMinutes: many\nskew: [1]\n", []string{`p.yaml:3:14: expected a whole number, found "many"`, "p.yaml:4:7: expected a number, found a list"}},
+		"syntax":    {"rate: [1\n", []string{"p.yaml:1:7: sequence end token ']' not found"}},
+		"empty":     {"# nothing\n", []string{"p.yaml:1:1: the file is empty"}},
+		"not a map": {"- a\n", []string{"p.yaml:1:1: expected a mapping, found a list"}},
+		"a list":    {"stages: 5\n", []string{"p.yaml:1:9: expected a list, found \"5\""}},
+		"search":    {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs at least one threshold", "p.yaml:3:1: must not be below the rate"}},
 		"duplicate": {"rate: 1\nrate: 2\nduration: 1s\n", []string{`p.yaml:2:1: "rate" is given twice`}},
-	} {
+	})
+}
+
+// badPlan is the text of a plan and what is said about it.
+type badPlan struct {
+	text string
+	want []string
+}
+
+func refuses(t *testing.T, plans map[string]badPlan) {
+	t.Helper()
+	for name, tt := range plans {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := parse("p.yaml", []byte(tt.text))
