@@ -37,6 +37,7 @@ type collector struct {
 	aborted  string       // the threshold that ended the load early
 
 	mu     sync.Mutex // of what the progress lines read
+	silent int64      // of what was sent, without an answer
 	series *series
 }
 
@@ -92,6 +93,9 @@ func (c *collector) add(r *vegeta.Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent++
+	if outcome == noAnswer {
+		c.silent++
+	}
 	c.series.add(due.Sub(c.pacer.began), offset, since, lag, outcome)
 }
 

@@ -53,7 +53,7 @@ func (c *check) faults(p Plan) {
 	for i, f := range p.Faults {
 		at := fmt.Sprintf("$.faults[%d].", i)
 		c.want(f.At >= 0, at+"at", "must not be negative")
-		c.want(f.For >= 0, at+"for", "must not be negative")
+		c.want(f.For > 0 || f.For == 0 && !c.given(fmt.Sprintf("faults[%d].for", i)), at+"for", "must be longer than 0")
 		asked := faults.Asked{Fault: f.Fault, Commands: f.Commands, Share: new(float64(f.Share)), Params: f.Params} // the load itself ends it
 		for _, bad := range asked.Problems() {
 			c.want(false, at+bad.Field, "%s", bad)

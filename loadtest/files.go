@@ -86,6 +86,9 @@ func ReadResult(path string) (Result, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return Result{}, fmt.Errorf("%s: is not a result.json: %w", path, err)
 	}
+	if r.Schema > SchemaVersion {
+		return Result{Verdict: r.Verdict}, fmt.Errorf("%s has schema %d, but this doorlab reads schema %d", path, r.Schema, SchemaVersion)
+	}
 	return r, nil
 }
 

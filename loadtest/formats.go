@@ -117,7 +117,7 @@ func (r Result) WriteSummary(w io.Writer) error {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.Name, p.Who, ms(p.P50), ms(p.P99))
 	}
 	if len(r.Search) > 0 {
-		b.WriteString("\n| rate | p50 | p99 | | answers | why |\n|--:|--:|--:|---|---|---|\n")
+		b.WriteString("\n| rate | p50 | p99 | | outcomes | why |\n|--:|--:|--:|---|---|---|\n")
 	}
 	for _, s := range r.Search {
 		fmt.Fprintf(&b, "| %s/s | %s | %s | %s | %s | %s |\n", amount.Number(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends(), strings.ReplaceAll(strings.Join(s.Reasons, "; "), "|", "\\|"))
@@ -140,33 +140,4 @@ func (t Threshold) verdict() string {
 		return "ok"
 	}
 	return "BROKEN"
-}
-
-// spelled is a latency in ms as people write it; ms is for tables of text.
-func spelled(v float64) string {
-	switch {
-	case v == 0:
-		return "0 ms"
-	case v < 1:
-		return "<1 ms"
-	case v < 10:
-		return number(round(v, 1)) + " ms"
-	case v < 1000:
-		return number(round(v, 0)) + " ms"
-	}
-	return number(round(v/1000, 1)) + " s"
-}
-
-// within is spelled for "within ...", where less than a millisecond is one.
-func within(v float64) string { return spelled(max(v, 1)) }
-
-// Sentence is what the run came to, for people.
-func (r Result) Sentence() string {
-	all := r.outcome(everything)
-	out := fmt.Sprintf("Sent %s of %s requests at %s per second: half were answered within %s, 99 %% within %s, all within %s.", amount.Number(r.Sent), amount.Number(r.Planned),
-		amount.Number(round(r.SentRate, 1)), within(all.Scheduled.P50), within(all.Scheduled.P99), within(all.Scheduled.Max))
-	if r.Highest > 0 {
-		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are for that step. ", amount.Number(r.Highest)) + out
-	}
-	return out
 }

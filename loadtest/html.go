@@ -32,12 +32,13 @@ type view struct {
 	Plots    []plot.Chart
 	Capacity plot.Chart
 	Falls    []fall
+	Included string
 }
 
 // HTML is the report as one self-contained page, failures first.
 func (r Result) HTML() string {
 	var b strings.Builder
-	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases)}); err != nil {
+	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases), r.included()}); err != nil {
 		return "<pre>" + template.HTMLEscapeString(r.Text()) + "</pre>"
 	}
 	return b.String()
@@ -68,7 +69,7 @@ func plots(r Result) []plot.Chart {
 		chart("rate", "Rate", "requests per second", over("planned", 6, func(p Point) float64 { return float64(p.Planned) }), over("sent", 1, func(p Point) float64 { return float64(p.Sent) })),
 		chart("latency", "Latency from the scheduled send", "ms", over("p50", 1, func(p Point) float64 { return p.P50 }), over("p99", 4, func(p Point) float64 { return p.P99 }),
 			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag })),
-		chart("outcomes", "Outcomes", "answers per second", by...),
+		chart("outcomes", "Outcomes", "requests per second", by...),
 	}
 	return append(append(out, r.Lab.charts(chart)...), distribution(r))
 }
@@ -91,7 +92,7 @@ func (r Result) marks() (out []plot.Mark) {
 // distribution is the latency by percentile: p50, p90, p99, p99.9 at even steps.
 func distribution(r Result) plot.Chart {
 	all := r.outcome(everything)
-	c := plot.Chart{ID: "distribution", Title: "Distribution of latency", Unit: "ms, by percentile", To: 4,
+	c := plot.Chart{ID: "distribution", Title: "Distribution of latency" + r.included(), Unit: "ms, by percentile", To: 4,
 		Lines: []plot.Line{{Name: "from the scheduled send", Color: 4, Points: percentiles(all.Scheduled)}, {Name: "from the actual send", Color: 1, Points: percentiles(all.Service)}}}
 	for nines := range 5 {
 		c.X = append(c.X, plot.Tick{X: float64(nines), Text: "p" + number(round(100-100*math.Pow10(-nines), 4))})

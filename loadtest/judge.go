@@ -14,7 +14,7 @@ import (
 // judge makes the result of one attack. Interrupted runs are judged, too; the caller adds ctx's error.
 func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrupted bool) Result {
 	res := Result{
-		Plan: r.plan, Verdict: Pass, Seed: r.seed, Run: r.api.run, Shard: r.shard.after(c),
+		Plan: r.plan, Verdict: Pass, Seed: r.seed, Run: r.api.run, World: r.world(), Shard: r.shard.after(c),
 		Started: c.pacer.began.UTC(), Planned: s.total, Sent: c.sent,
 		Attempts: w.sent.Load(), Renewed: w.renewed.Load(), Repeats: src.repeats, Replayed: c.replayed,
 		Lag: summarize(c.lag), Outcomes: c.outcomes(), Statuses: map[string]int64{}, Codes: c.codes, Errors: c.errors,
@@ -58,6 +58,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	res.judgeFaults()
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
+	res.judgeSilence()
 	return res
 }
 

@@ -55,7 +55,7 @@ func parse(name string, text []byte) (Plan, error) {
 		if b.Failed() {
 			return // a value that could not be read would be reported again as missing
 		}
-		for _, bad := range p.Problems() {
+		for _, bad := range p.ProblemsIn(b.Has) {
 			b.Problem(b.KeyAt(strings.TrimPrefix(bad.Path, "$.")), "%s", bad.Message)
 		}
 	})

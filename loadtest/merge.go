@@ -55,16 +55,26 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 	return m, unwritten(err)
 }
 
+// MergedFrom lists the shards' directories of a merged load; nothing for any other directory.
+func MergedFrom(dir string) (dirs []string) {
+	res, _ := ReadResult(dir) // what can't be read says so when it is merged
+	for _, s := range res.Shards {
+		if at, err := report.KeptAt(dir, s.Dir); err == nil {
+			dirs = append(dirs, at)
+		}
+	}
+	return dirs
+}
+
 // merge combines what several generators measured at the same time on the same plan, whether or not they are its
 // shards: counts are summed, histograms added, thresholds judged again; verdicts on guarantees are joined, as each
 // generator judged its own history. Whatever keeps the parts from being one load, wrong included, makes the result
 // INVALID, and never hides a FAIL. In the series, the p50 is the weighted mean and the p99 the worst of the parts. The
 // parts' histograms must be readable.
 func merge(parts []Result, wrong []string) Result {
-	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b Result) int { return cmp.Compare(a.index(), b.index()) })
+	parts, twice := distinct(parts)
 	f := parts[0]
-	m := Result{Schema: SchemaVersion, Plan: f.Plan, Verdict: Pass, Seed: f.Seed, Run: f.Run, Version: f.Version, Environment: f.Environment, Started: f.Started, Statuses: map[string]int64{}}
+	m := Result{Schema: SchemaVersion, Plan: f.Plan, Verdict: Pass, Seed: f.Seed, Run: f.Run, World: f.World, Version: f.Version, Environment: f.Environment, Started: f.Started, Statuses: map[string]int64{}}
 	c := newCollector()
 	for i, p := range parts {
 		_ = c.merge(p) // they were readable before
@@ -90,7 +100,7 @@ func merge(parts []Result, wrong []string) Result {
 			}
 		}
 	}
-	if wrong = append(wrong, unlike(parts)...); len(wrong) > 0 {
+	if wrong = slices.Concat(wrong, twice, unlike(parts)); len(wrong) > 0 {
 		m.Verdict, m.Reasons = Invalid, append(m.Reasons, wrong...)
 	}
 	m.Lag, m.Outcomes, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), c.codes, c.errors
@@ -99,6 +109,9 @@ func merge(parts []Result, wrong []string) Result {
 	m.startedApart(parts)
 	judgeThresholds(&m, c)
 	m.judgeBreaches()
+	if m.Verdict == Pass {
+		m.judgeSilence()
+	}
 	m.joinGuarantees(parts)
 	return m
 }
@@ -143,27 +156,31 @@ func (r Result) ended() Shard {
 // together is how far apart generators may start and still count as one load.
 const together = time.Second
 
-// startedApart: generators that didn't run at the same time have no common rate.
+// startedApart: generators that didn't run at the same time sent at no common rate, which every load claims.
 func (m *Result) startedApart(parts []Result) {
-	last := m.Started
+	last, end := m.Started, m.Started
 	for _, p := range parts {
 		if p.Started.After(last) {
 			last = p.Started
+		}
+		if done := p.Started.Add(time.Duration(p.Seconds * 1e9)); done.After(end) {
+			end = done
 		}
 	}
 	if m.apart = last.Sub(m.Started); m.apart <= together {
 		return
 	}
-	why := fmt.Sprintf("the generators started %s s apart, more than %s", number(round(m.apart.Seconds(), 1)), together)
+	m.Seconds = round(end.Sub(m.Started).Seconds(), 3)
+	m.SentRate = round(float64(m.Sent)/m.Seconds, 2) // a sum of rates was never sent
+	what := "the rate"
 	for _, j := range m.Plan.stretches(newCollector(), 0) {
 		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
-			if l, err := parseThreshold(name, j.limits[name]); err == nil && l.measure == "rate" {
-				m.Verdict, m.Reasons = Invalid, append(m.Reasons, j.prefix+name+" can't be judged: "+why)
-				return
+			if l, err := parseThreshold(name, j.limits[name]); err == nil && l.measure == "rate" && what == "the rate" {
+				what = j.prefix + name
 			}
 		}
 	}
-	m.Notes = append(m.Notes, why)
+	m.Verdict, m.Reasons = Invalid, append(m.Reasons, fmt.Sprintf("%s can't be judged: the generators started %s s apart, more than %s; see --start-at", what, number(round(m.apart.Seconds(), 1)), together))
 }
 
 // mergePhases adds the histograms of each phase.

@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,6 +40,31 @@ func TestMerge(t *testing.T) {
 		b.Plan.Thresholds = nil
 		if m = merge([]Result{a, b}, nil); m.Verdict != Invalid || !slices.Contains(m.Reasons, "part 1 and part 2 ran different plans") {
 			t.Errorf("%s %q, want INVALID because of different plans", m.Verdict, m.Reasons)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		a, b := partly(t, t.TempDir(), "", func(int) bool { return false }), partly(t, t.TempDir(), "", func(int) bool { return false })
+		b.Started = a.Started
+		if m := merge([]Result{a, b}, nil); m.Verdict != Pass || m.Sent != 80 || m.SentRate != 40 {
+			t.Errorf("two generators: %s %q, %d sent at %g/s, want PASS, 80, 40/s", m.Verdict, m.Reasons, m.Sent, m.SentRate)
+		}
+		for name, c := range map[string]struct {
+			change func(b *Result)
+			want   string
+			sent   int64
+			rate   float64
+		}{
+			"the same run":                {func(r *Result) { *r = a }, "part 1 and part 2 are the same run, which counts once", 40, 20},
+			"the same run, under no name": {func(r *Result) { a.Run = ""; *r = a }, "part 1 and part 2 are the same run, which counts once", 40, 20},
+			"another world":               {func(r *Result) { r.World = "other" }, "part 1 and part 2 had different worlds", 80, 40},
+			"generators that ran in turn": {func(r *Result) { r.Started = a.Started.Add(158 * time.Second) }, "the rate can't be judged: the generators started 158 s apart", 80, 0.5},
+		} {
+			b := b
+			c.change(&b)
+			m := merge([]Result{a, b}, nil)
+			if m.Verdict != Invalid || m.ExitCode() != 6 || !strings.Contains(strings.Join(m.Reasons, "\n"), c.want) || m.Sent != c.sent || m.SentRate != c.rate {
+				t.Errorf("%s: %s, %q, %d sent at %g/s; want INVALID, %q, %d, %g/s", name, m.Verdict, m.Reasons, m.Sent, m.SentRate, c.want, c.sent, c.rate)
+			}
 		}
 	})
 	out, empty := t.TempDir(), t.TempDir()

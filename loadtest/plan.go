@@ -123,9 +123,14 @@ func def[T comparable](v *T, d T) {
 	}
 }
 
-// Problems checks a plan; a scenario that embeds one finds the positions itself.
-func (p Plan) Problems() []Problem {
-	c := &check{}
+// Problems checks a plan that isn't from a file: what is zero was left out, except that a ramp may end at 0.
+func (p Plan) Problems() []Problem { return p.ProblemsIn(p.has) }
+
+// ProblemsIn checks a plan as it was written. given reports whether it has a key, such as timeout or stages[1].rate: one
+// that would be ignored, or whose 0 would become the default, is a mistake. Who knows positions finds them by Path.
+func (p Plan) ProblemsIn(given func(key string) bool) []Problem {
+	c := &check{given: given}
+	c.zeros(p)
 	p = p.withDefaults()
 	c.oneOf("$.pacer", p.Pacer, pacers)
 	c.oneOf("$.doors", p.Doors, doorSpreads)
@@ -136,10 +141,11 @@ func (p Plan) Problems() []Problem {
 	if p.Requests != (Requests{}) {
 		c.requests(p.Requests)
 	}
-	c.want(p.HoldMinutes >= 0 && p.HoldMinutes <= 1440, "$.holdMinutes", "must be 0 to 1440")
+	c.want(p.HoldMinutes >= 1 && p.HoldMinutes <= 1440, "$.holdMinutes", "must be 1 to 1440")
 	c.want(len([]rune(p.Reason)) <= 200, "$.reason", "has more than 200 characters")
 	c.want(p.Skew > 1, "$.skew", "must be above 1")
 	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: some requests must be originals")
+	c.idle(p)
 	c.thresholds("$", p.Thresholds)
 	for i, s := range p.Stages {
 		c.thresholds(fmt.Sprintf("$.stages[%d]", i), s.Thresholds)
@@ -161,13 +167,16 @@ func (p Plan) Err() error {
 	return &PlanError{lines}
 }
 
-type check struct{ problems []Problem }
+type check struct {
+	problems []Problem
+	given    func(key string) bool
+}
 
 func (c *check) fleet(f *Fleet) {
 	if f == nil {
 		return
 	}
-	c.want(f.Boards >= 0 && f.Boards <= world.MaxBoards, "$.fleet.boards", "must be 1 to %d", world.MaxBoards)
+	c.want((f.Boards > 0 || !c.given("fleet.boards")) && f.Boards >= 0 && f.Boards <= world.MaxBoards, "$.fleet.boards", "must be 1 to %d", world.MaxBoards)
 	if r := f.Report; r != nil {
 		c.want(r.P50 > 0, "$.fleet.report.p50", "must be longer than 0")
 		c.want(r.P99 >= r.P50, "$.fleet.report.p99", "must not be shorter than p50")
@@ -182,34 +191,6 @@ func (c *check) want(ok bool, path, format string, args ...any) {
 
 func (c *check) oneOf(path, v string, valid []string) {
 	c.want(slices.Contains(valid, v), path, "%q is not one of %s%s", v, strings.Join(valid, ", "), near.Hint(v, valid))
-}
-
-// pace checks that the pacer has everything it needs and nothing that it would ignore.
-func (c *check) pace(p Plan) {
-	uses := map[string][]string{
-		"constant": {"rate", "duration"}, "ramp": {"rate", "to", "duration"}, "stages": {"stages"},
-		"sine": {"rate", "amplitude", "period", "duration"}, "search": {"rate", "to", "duration"},
-	}[p.Pacer]
-	if uses == nil {
-		return
-	}
-	given := map[string]bool{"rate": p.Rate > 0, "to": p.To > 0, "duration": p.Duration > 0, "stages": len(p.Stages) > 0,
-		"amplitude": p.Amplitude > 0, "period": p.Period > 0}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		used := slices.Contains(uses, name)
-		c.want(!given[name] || used, "$."+name, "%s must be left out with pacer: %s", name, p.Pacer)
-		needed := used && !(p.Pacer == "ramp" && (name == "rate" || name == "to"))
-		c.want(given[name] || !needed, "$."+name, "%s is needed with pacer: %s", name, p.Pacer)
-	}
-	c.want(p.Pacer != "ramp" || p.Rate+p.To > 0, "$.to", "rate or to must be above 0 with pacer: ramp")
-	c.want(p.Pacer != "sine" || p.Amplitude <= p.Rate, "$.amplitude", "must not be above the rate")
-	c.want(p.Pacer != "search" || p.To >= p.Rate, "$.to", "must not be below the rate")
-	c.want(p.Pacer != "search" || p.Limits(), "$.thresholds", "a search needs at least one threshold")
-	for i, s := range p.Stages {
-		at := fmt.Sprintf("$.stages[%d]", i)
-		c.want(s.Duration > 0, at+".duration", "each stage needs a duration")
-		c.want(s.Rate > 0 || s.To != nil && *s.To > 0 || len(p.Stages) > 1, at+".rate", "a stage on its own needs a rate")
-	}
 }
 
 func (c *check) thresholds(of string, all map[string]string) {

@@ -39,10 +39,7 @@ func TestEmbeddedPlansLoad(t *testing.T) {
 
 func TestBadPlans(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		text string
-		want []string
-	}{
+	refuses(t, map[string]badPlan{
 		"all at once": {"rat: 300\nduration: fast\ncommands: {open: 70%, shut: 30%}\n", []string{
 			`p.yaml:1:1: unknown key "rat", did you mean "rate"?`,
 			`p.yaml:2:11: "fast" is not a valid duration, write it like 20s or 1m30s`,
@@ -78,7 +75,18 @@ func TestBadPlans(t *testing.T) {
 		"a list":    {"stages: 5\n", []string{"p.yaml:1:9: expected a list, found \"5\""}},
 		"search":    {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs at least one threshold", "p.yaml:3:1: must not be below the rate"}},
 		"duplicate": {"rate: 1\nrate: 2\nduration: 1s\n", []string{`p.yaml:2:1: "rate" is given twice`}},
-	} {
+	})
+}
+
+// badPlan is the text of a plan and what is said about it.
+type badPlan struct {
+	text string
+	want []string
+}
+
+func refuses(t *testing.T, plans map[string]badPlan) {
+	t.Helper()
+	for name, tt := range plans {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := parse("p.yaml", []byte(tt.text))

@@ -22,6 +22,7 @@ type Result struct {
 	Seed    int64    `json:"seed"`
 	Run     string   `json:"run"`               // what makes the run's keys its own
 	Version string   `json:"version,omitempty"` // of the program that wrote it
+	World   string   `json:"world,omitempty"`   // digest of the doors that a whole run could command
 	Shard   *Shard   `json:"shard,omitempty"`   // of a run that is only a part of a load
 	Shards  []Shard  `json:"shards,omitempty"`  // of a merged result
 	Notes   []string `json:"notes,omitempty"`   // what a reader has to know beside the verdict

@@ -252,7 +252,10 @@ func (c *collector) progress(screen live.Screen, s *schedule, name string) (stop
 		spent := (clock.Mono() - began).Seconds()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		out := fmt.Sprintf("%s: %.0f s of %.0f s, %s of %s answered", name, min(spent, s.seconds), s.seconds, amount.Number(c.sent), amount.Number(s.total))
+		out := fmt.Sprintf("%s: %.0f s of %.0f s, %s of %s answered", name, min(spent, s.seconds), s.seconds, amount.Number(c.sent-c.silent), amount.Number(s.total))
+		if c.silent > 0 {
+			out += fmt.Sprintf(", %s without an answer", amount.Number(c.silent))
+		}
 		if left := s.seconds - spent; left > 0 {
 			out += ", " + amount.Duration(math.Ceil(left)) + " left"
 		} else {

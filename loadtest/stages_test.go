@@ -59,7 +59,9 @@ thresholds: {p50_all: 1s}
 		if text := res.Text(); !strings.Contains(text, "spike") || !strings.Contains(text, "stage 3: rate_min") {
 			t.Errorf("want the stages in\n%s", text)
 		}
-		m := merge([]Result{res, res}, nil)
+		other := res // with the same figures
+		other.Run = "another"
+		m := merge([]Result{res, other}, nil)
 		if len(m.Stages) != 3 || m.Stages[1].Sent != 800 {
 			t.Fatalf("merged are %v, want twice as many in each of 3 stages", m.Stages)
 		}

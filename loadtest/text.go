@@ -30,7 +30,7 @@ func (r Result) Text() string {
 	for _, line := range r.Setting() {
 		b.WriteString(line + "\n")
 	}
-	fmt.Fprintf(&b, "generator lag: p50 %s  p99 %s  max %s; seed %d\n\nlatency from the scheduled send (first row) and from the actual send (second):\n", ms(r.Lag.P50), ms(r.Lag.P99), ms(r.Lag.Max), r.Seed)
+	fmt.Fprintf(&b, "generator lag: p50 %s  p99 %s  max %s; seed %d\n\nlatency from the scheduled send (first row) and from the actual send (second)%s:\n", ms(r.Lag.P50), ms(r.Lag.P99), ms(r.Lag.Max), r.Seed, r.included())
 	b.WriteString(r.latencies() + "\n")
 	fmt.Fprintf(&b, "\nstatus  %s\n", counts(r.Statuses))
 	if len(r.Codes) > 0 {
@@ -145,7 +145,7 @@ func (r Result) searchTable() string {
 	if len(r.Search) == 0 {
 		return ""
 	}
-	t := newTable(4, "rate", "p50", "p99", "verdict", "answers")
+	t := newTable(4, "rate", "p50", "p99", "verdict", "outcomes")
 	why := ""
 	for _, s := range r.Search {
 		t.AppendRow(table.Row{amount.Number(s.Rate) + "/s", ms(s.P50), ms(s.P99), s.Verdict, s.Ends()})

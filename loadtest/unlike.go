@@ -2,11 +2,64 @@ package loadtest
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/doorlab/doorlab/internal/shard"
 )
+
+// distinct are the parts in the order of their indexes, without those that are there already, whatever their directories
+// are called: counted twice, a load would prove what it didn't send. twice says which they are.
+func distinct(all []Result) (parts []Result, twice []string) {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Result) int { return cmp.Compare(a.index(), b.index()) })
+	seen := map[string]string{}
+	for i, p := range all {
+		id, me := p.identity(), p.told(i)
+		other, again := seen[id]
+		switch {
+		case id == "" || !again:
+			seen[id], parts = me, append(parts, p)
+		case p.Shard != nil:
+			twice = append(twice, fmt.Sprintf("%s and %s are both shard %s, and the same run of it", other, me, p.Shard))
+		default:
+			twice = append(twice, fmt.Sprintf("%s and %s are the same run, which counts once", other, me))
+		}
+	}
+	return parts, twice
+}
+
+// identity tells a run from all others; "" if it never began.
+func (r Result) identity() string {
+	switch {
+	case r.Run != "":
+		return r.Run
+	case r.Guarantees != nil && r.Guarantees.History != nil:
+		return r.Guarantees.History.SHA256
+	case !r.Started.IsZero():
+		return r.Started.String()
+	}
+	return ""
+}
+
+// world is a digest of the doors that a whole run may command; "" for a shard, which has the digest of the places that
+// are divided.
+func (r *runner) world() string {
+	if r.shard != nil {
+		return ""
+	}
+	var ids []string
+	for _, d := range r.doors {
+		ids = append(ids, d.place.PlaceID+" "+d.id+"\n")
+	}
+	slices.Sort(ids)
+	sum := sha256.Sum256([]byte(strings.Join(ids, "")))
+	return hex.EncodeToString(sum[:8])
+}
 
 // unlike says what keeps parts from being one load: all of its shards, once each. They are
 // in the order of their indexes.
@@ -23,6 +76,8 @@ func unlike(parts []Result) (wrong []string) {
 			say("%s is a search: it can't be merged", b)
 		case !same(p.Plan, first.Plan):
 			say("%s and %s ran different plans", a, b)
+		case p.World != "" && first.World != "" && p.World != first.World:
+			say("%s and %s had different worlds", a, b)
 		case p.Schema != first.Schema || p.Version != first.Version:
 			say("%s and %s are of different versions: %s, %s", a, b, version(first), version(p))
 		case p.Shard != nil && first.Shard != nil && p.Seed != first.Seed: // generators that aren't shards may use any seed

@@ -42,7 +42,13 @@ func TestShardsThatDontBelongTogether(t *testing.T) {
 			"in any order":       {func(p []Result) []Result { slices.Reverse(p); return p }, Pass, "", 0},
 			"one is left out":    {func(p []Result) []Result { return slices.Delete(p, 2, 3) }, Invalid, "shard 3/4 is missing", 6},
 			"the same one twice": {func(p []Result) []Result { return append(p, p[1]) }, Invalid, "are both shard 2/4", 6},
-			"one index twice":    {func(p []Result) []Result { p[1].Shard.Index = 1; return p }, Invalid, "are both shard 1/4", 6},
+			"a copy of one": {func(p []Result) []Result {
+				p[1].dir, p[2].dir = "a", "b"
+				c := p[1]
+				c.dir = "copy"
+				return append(p, c)
+			}, Invalid, "a and copy are both shard 2/4, and the same run of it", 6},
+			"one index twice": {func(p []Result) []Result { p[1].Shard.Index = 1; return p }, Invalid, "are both shard 1/4", 6},
 			"a place in two": {func(p []Result) []Result {
 				p[1].Shard.Places = append(p[1].Shard.Places, p[0].Shard.Places[0])
 				return p
@@ -64,7 +70,14 @@ func TestShardsThatDontBelongTogether(t *testing.T) {
 				p[1] = Result{Plan: p[1].Plan, Schema: p[1].Schema, Seed: p[1].Seed, Shard: p[1].Shard, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Started: p[0].Started}
 				return p
 			}, Invalid, "shard 2/4: interrupted before its start", 6},
-			"a start 1.2 s later":    {func(p []Result) []Result { p[3].Started = p[3].Started.Add(1200 * time.Millisecond); return p }, Invalid, "rate_min can't be judged: the generators started 1.2 s apart", 6},
+			"a start 1.2 s later": {func(p []Result) []Result { p[3].Started = p[3].Started.Add(1200 * time.Millisecond); return p }, Invalid, "rate_min can't be judged: the generators started 1.2 s apart", 6},
+			"a start 1.2 s later, without a threshold on the rate": {func(p []Result) []Result {
+				for i := range p {
+					p[i].Plan.Thresholds = nil
+				}
+				p[3].Started = p[3].Started.Add(1200 * time.Millisecond)
+				return p
+			}, Invalid, "the rate can't be judged: the generators started 1.2 s apart, more than 1s; see --start-at", 6},
 			"a start 0.9 s later":    {func(p []Result) []Result { p[3].Started = p[3].Started.Add(900 * time.Millisecond); return p }, Pass, "", 0},
 			"a breach":               {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p }, Fail, "CMD-1: 2 bad of 7: cmd_x reported without an actuation", 4},
 			"a breach, and one lost": {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p[1:] }, Fail, "CMD-1: 2 bad of 7", 4},

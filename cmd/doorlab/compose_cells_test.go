@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router/routertest"
 	"github.com/doorlab/doorlab/internal/shard"
@@ -59,6 +61,7 @@ func TestCellsCompose(t *testing.T) {
 	c.until("the boards of cell 2 are back", func() bool { tries++; return strings.HasPrefix(c.open(1, fmt.Sprint("back ", tries)), "200") })
 	c.opens("when it is back", "200", "200", "200")
 	c.compose("stop", "boards-1", "boards-2", "boards-3") // the generators bring the boards along
+	c.env = append(c.env, "DOORLAB_START_AT="+clock.WallNow().UTC().Add(time.Minute).Format("15:04:05Z"))
 	c.profile("load", "up", "--no-build", "load-1", "load-2", "load-3")
 	merged := c.profile("merge", "run", "--rm", "merge")
 	if !strings.Contains(merged, "PASS") || !strings.Contains(merged, "CMD-1") {

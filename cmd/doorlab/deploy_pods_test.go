@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router/routertest"
 )
@@ -68,6 +70,7 @@ func TestKubernetesPods(t *testing.T) {
 	for up := false; !up; pause(t.Context()) {
 		up = (client.Client{Base: "http://" + web}).Do(t.Context(), http.MethodGet, "/livez", nil, nil) == nil
 	}
+	p.settings["start"]["DOORLAB_START_AT"] = clock.WallNow().UTC().Add(20 * time.Second).Format("15:04:05Z")
 	load := p.loads["load"].Spec
 	var wg sync.WaitGroup
 	for i := range load.Completions {

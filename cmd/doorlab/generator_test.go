@@ -101,9 +101,12 @@ func TestLoadWithItsBoards(t *testing.T) {
 		t.Errorf("both shards sent %d requests, want 80", sent)
 	}
 	first, second := filepath.Join(dir, "part1"), filepath.Join(dir, "part2")
-	m, _ := mergeRuns(t, codeOK, first, second)
+	m, said := mergeRuns(t, codeInvalid, first, second) // one after the other, they don't send the plan's rate
 	if r := row(m, "CMD-1"); m.Sent != 80 || r.Status != judge.Pass || !reported(r, 72) || m.Repeats != 8 {
 		t.Errorf("merged: %d sent, %d repeats, CMD-1 %s, %s, want 80, 8, PASS of 72 commands", m.Sent, m.Repeats, r.Status, r.Number)
+	}
+	if len(m.Reasons) != 1 || !strings.Contains(said, "the rate can't be judged: the generators started ") {
+		t.Errorf("merged: %q, want only that the generators didn't start together", m.Reasons)
 	}
 	if _, out := mergeRuns(t, codeInvalid, second); !strings.Contains(out, "shard 1/2 is missing") {
 		t.Errorf("a merge of one shard says\n%s\nwant that the other is missing", out)

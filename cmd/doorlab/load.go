@@ -147,6 +147,9 @@ func mergeCommand(e *env) *cobra.Command {
 			if out == "" {
 				out = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")+"-merged")
 			}
+			if err := mergedBefore(args); err != nil {
+				return err
+			}
 			return mergeLoads(e, &view{}, false, out, args)
 		},
 	}

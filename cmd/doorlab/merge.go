@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/loadtest"
 )
 
 // mergeRunsCommand merges what shards of check, or generators of load, found out.
@@ -44,6 +46,9 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			if err != nil {
 				return err
 			}
+			if err := mergedBefore(args); err != nil {
+				return err
+			}
 			if load {
 				return mergeLoads(e, v, asJSON, out, args)
 			}
@@ -76,6 +81,16 @@ func leavesAlone(out string, dirs []string) error {
 	for _, dir := range dirs {
 		if report.Within(out, dir) || report.Within(dir, filepath.Join(out, "scenarios")) {
 			return usagef("--out %s: would change the run directory %s, which is to be merged; name another directory", out, dir)
+		}
+	}
+	return nil
+}
+
+// mergedBefore refuses a merged result: its shards have the histories, not it.
+func mergedBefore(dirs []string) error {
+	for _, dir := range dirs {
+		if of := append(report.MergedFrom(dir), loadtest.MergedFrom(dir)...); len(of) > 0 {
+			return usagef("%s can't be merged: %s: %s", dir, report.ErrMerged, strings.Join(of, " "))
 		}
 	}
 	return nil

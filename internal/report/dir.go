@@ -19,7 +19,7 @@ import (
 
 // formats are the files that present a run's result: the same content, for programs and for people.
 var formats = map[string]func(io.Writer, Result) error{
-	"verdicts.json": WriteJSON, "junit.xml": WriteJUnit, "report.tap": WriteTAP, "summary.md": WriteSummary, "report.html": WriteHTML, "report.txt": WriteTable,
+	verdictsFile: WriteJSON, "junit.xml": WriteJUnit, "report.tap": WriteTAP, "summary.md": WriteSummary, "report.html": WriteHTML, "report.txt": WriteTable,
 }
 
 // WriteDir writes a run directory: the scenario files, config.json, history.ndjson and all formats. Judge reads the
@@ -77,7 +77,7 @@ func ClearDir(dir string) error {
 
 // IsDir reports whether a folder of fsys is a run directory.
 func IsDir(fsys fs.FS, dir string) bool {
-	for _, name := range []string{"config.json", "verdicts.json"} {
+	for _, name := range []string{"config.json", verdictsFile} {
 		if info, err := fs.Stat(fsys, path.Join(dir, name)); err != nil || info.IsDir() {
 			return false
 		}
@@ -143,34 +143,24 @@ func writeFile(path string, res Result, write func(io.Writer, Result) error) err
 }
 
 // Judge judges the history of a run directory again, with this build's checkers; the steps' assertions stay as written.
-// It returns an error for a history other than the one the verdicts were written with: history.ErrTruncated, or one
-// that names both. For a merged result, the shards are judged again and merged. Only one world's events are in memory
+// It returns an error for verdicts of another format or that were changed, see readVerdicts, and for a history other
+// than the one they were written with: history.ErrTruncated, or one that names both. For a merged result, the shards are judged again and merged. Only one world's events are in memory
 // at a time.
 func Judge(dir string) (Result, error) {
 	res, err := readVerdicts(dir)
-	if err != nil || len(res.Shards) == 0 {
+	if err != nil {
+		return res, err
+	}
+	if len(res.Shards) == 0 {
 		return judgeDir(dir, func(Result) {})
 	}
 	dirs := make([]string, len(res.Shards))
 	for i, s := range res.Shards {
-		if dirs[i], err = keptAt(dir, s.Dir); err != nil {
+		if dirs[i], err = KeptAt(dir, s.Dir); err != nil {
 			return res, err
 		}
 	}
 	return Merge(dirs...), nil
-}
-
-// readVerdicts reads what a run directory says of its run.
-func readVerdicts(dir string) (res Result, err error) {
-	path := filepath.Join(dir, "verdicts.json")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return res, err
-	}
-	if err := json.Unmarshal(raw, &res); err != nil {
-		return res, fmt.Errorf("%s: %w", path, err)
-	}
-	return res, nil
 }
 
 // judgeDir calls each with the result as written and the events of one world after another. It returns ErrMerged, with

@@ -66,7 +66,9 @@ func Merge(dirs ...string) Result {
 	into = joined(into, parts)
 	if len(wrong) > 0 {
 		into.Status = Heavier(into.Status, lost)
-		into.Reason = cmp.Or(into.Reason, wrong[0])
+		if into.Reason == "" || into.Reason == nothingPlayed { // why nothing was played says more
+			into.Reason = wrong[0]
+		}
 		for _, w := range wrong {
 			into.Note("%s", w)
 		}

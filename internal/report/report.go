@@ -117,8 +117,8 @@ func Line(res Result) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], strings.ToLower(string(s))))
 		}
 	}
-	out := fmt.Sprintf("%s · %s (%s) · %d of %d guarantees exercised · %s · seed %d · %.1f s",
-		res.Status, amount.Many(len(res.Files), "scenario"), strings.Join(parts, ", "), covered, len(res.Ledger), amount.Many(res.Told(), "event"), res.Seed, res.Seconds)
+	played := amount.Many(len(res.Files), "scenario") + bracketed(strings.Join(parts, ", "))
+	out := fmt.Sprintf("%s · %s · %d of %d guarantees exercised · %s · seed %d · %.1f s", res.Status, played, covered, len(res.Ledger), amount.Many(res.Told(), "event"), res.Seed, res.Seconds)
 	if res.Reason != "" {
 		out += "\n" + res.Reason
 	}

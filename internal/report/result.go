@@ -63,6 +63,7 @@ type Result struct {
 	Assertions []judge.Assertion `json:"-"`
 	Events     []history.Event   `json:"-"`                // the merged history
 	History    history.Summary   `json:"history,omitzero"` // of Events as the run directory keeps them
+	Digest     string            `json:"digest,omitempty"` // of everything else in verdicts.json, see digest
 	Config     any               `json:"config,omitempty"`
 	Require    []string          `json:"require,omitempty"`     // clauses that must be proven, see judge.Basis
 	Whole      bool              `json:"whole,omitempty"`       // the whole built-in suite, which has to show more, see demands
@@ -140,14 +141,14 @@ func (s *Step) Own() bool {
 	return len(s.Children) > 0 && weights[s.Status] > max(weights[worst], weights[judge.Pass])
 }
 
-// ExitCode is the command line's: 0, 4 an expectation failed, 5 unreachable, 6 invalid or every file skipped.
+// ExitCode is the command line's: 0, 4 an expectation failed, 5 unreachable, 6 invalid or nothing was played.
 func (r Result) ExitCode() int {
 	switch {
 	case r.Unreached:
 		return 5
 	case r.Status == judge.Fail || r.Status == judge.Blocked:
 		return 4
-	case r.Status == judge.Invalid, r.Status == judge.Skipped && len(r.Files) > 0:
+	case r.Status == judge.Invalid, r.Status == judge.Skipped:
 		return 6
 	}
 	return 0
@@ -159,6 +160,9 @@ func (res *Result) Note(format string, args ...any) {
 		res.Notes = append(res.Notes, text)
 	}
 }
+
+// nothingPlayed is why a run without scenarios isn't PASS.
+const nothingPlayed = "the run has no scenarios: nothing was shown"
 
 // settle derives ledger and status from the checkers' verdicts.
 func (res *Result) settle(verdicts []judge.Verdict) {
@@ -187,8 +191,10 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 		res.Status = Heavier(res.Status, judge.Invalid)
 		res.Reason = cmp.Or(res.Reason, "no scenario drove the fault "+strings.Join(idle, ", ")+": 0 hits in the whole suite")
 	}
-	if res.Status == judge.Skipped && len(res.Files) > 0 && res.Reason == "" {
-		res.Reason = "every file was skipped: nothing was shown"
+	if res.Status == judge.Skipped && len(res.Files) > 0 {
+		res.Reason = cmp.Or(res.Reason, "every file was skipped: nothing was shown")
+	} else if res.Status == judge.Skipped {
+		res.Reason = cmp.Or(res.Reason, nothingPlayed)
 	}
 }
 

@@ -33,8 +33,8 @@ func KeptDir(dir, shard string) string {
 	return shard
 }
 
-// keptAt finds a shard's directory again. It returns an error if it is the merged result itself.
-func keptAt(dir, kept string) (string, error) {
+// KeptAt finds a shard's directory again. It returns an error if it is the merged result itself.
+func KeptAt(dir, kept string) (string, error) {
 	path := kept
 	if !filepath.IsAbs(kept) {
 		path = filepath.Join(dir, kept)
@@ -46,6 +46,17 @@ func keptAt(dir, kept string) (string, error) {
 		return "", errors.New("it is a merged result that names itself as one of its shards; play that shard again and merge into another directory")
 	}
 	return path, nil
+}
+
+// MergedFrom lists the shards' directories of a merged check; nothing for any other directory.
+func MergedFrom(dir string) (dirs []string) {
+	res, _ := readVerdicts(dir) // what can't be read says so when it is merged
+	for _, s := range res.Shards {
+		if at, err := KeptAt(dir, s.Dir); err == nil {
+			dirs = append(dirs, at)
+		}
+	}
+	return dirs
 }
 
 // physical is a directory's absolute path without symbolic links.

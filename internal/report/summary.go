@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -89,19 +88,6 @@ func fenced(text string) string {
 // cell escapes a text for a table cell.
 func cell(s string) string {
 	return strings.NewReplacer("|", "\\|", "\n", "<br>", "<", "&lt;").Replace(s)
-}
-
-// WriteJSON writes everything except the history.
-func WriteJSON(w io.Writer, res Result) error {
-	res.Schema = SchemaVersion
-	res.Files, res.Target.Control, res.Target.Places = listed(res.Files), listed(res.Target.Control), listed(res.Target.Places)
-	for i := range res.Files {
-		res.Files[i].Steps = listed(res.Files[i].Steps)
-	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(res)
 }
 
 // listed is a copy that JSON writes as a list even if it is empty.

@@ -102,6 +102,9 @@ func (b *Binder) Bind(n ast.Node, v reflect.Value) {
 	if p, ok := addr.(Positioned); ok {
 		p.SetPos(PosOf(n))
 	}
+	if p, ok := addr.(Pathed); ok {
+		p.SetPath(b.path)
+	}
 	if nb, ok := addr.(NodeBinder); ok {
 		nb.BindNode(b, n)
 		return

@@ -47,6 +47,10 @@ type Shorthand interface {
 // Positioned receives its position before it is bound.
 type Positioned interface{ SetPos(Pos) }
 
+// Pathed receives its path in the file, such as steps[2].load, before it is bound, so that Has can be asked about its keys
+// later.
+type Pathed interface{ SetPath(path string) }
+
 // Empty is the message for a file without a document.
 const Empty = "the file is empty"
 

@@ -154,8 +154,12 @@ func (c *checker) defines(v *Verbs) {
 		if v.Load.Plan.Faults != nil {
 			c.b.Problem(v.Load.pos, "load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background")
 		}
-		for _, p := range v.Load.Plan.Problems() {
-			c.b.Problem(v.Load.pos, "load: %s: %s", strings.TrimPrefix(p.Path, "$."), p.Message)
+		given := func(key string) bool { return c.b.Has(v.Load.path + "." + key) }
+		for _, p := range v.Load.Plan.ProblemsIn(given) {
+			key := strings.TrimPrefix(p.Path, "$.")
+			if !given(key) || !c.b.FailedAt(v.Load.path+"."+key) { // what couldn't be read isn't wrong a second time
+				c.b.Problem(v.Load.pos, "load: %s: %s", key, p.Message)
+			}
 		}
 	}
 }

@@ -227,6 +227,8 @@ func TestNames(t *testing.T) {
 		"steps:\n  - {log: a, pause: 1s}":  `one.yaml:2:5: a step has one verb, found pause and log`,
 		"steps:\n  - load: {rate: 1, duration: 1s, faults: [{fault: offline, share: 1}]}": `one.yaml:2:11: load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background`,
 		"steps:\n  - load: {rate: 1, duration: 1s, fleet: {boards: 5}}":                   `one.yaml:2:11: load: fleet: only plans for doorlab load can have one; a scenario uses the boards of its world`,
+		"steps:\n  - load: {rate: 1, duration: 1s, timeout: 0s}":                          `one.yaml:2:11: load: timeout: must be longer than 0`,
+		"steps:\n  - load: {pacer: ramp, rate: 1, duration: 1s}":                          `one.yaml:2:11: load: to: to is needed with pacer: ramp`,
 		"steps:\n  - load: {rate: 300/s}":                                                 `one.yaml:2:11: load: duration: duration is needed with pacer: constant`,
 		"steps:\n  - expect: 1 +":                                                         `one.yaml:2:`,
 		"steps:\n  - log: ${uid(\"a\")":                                                   `one.yaml:2:10: ${ without a closing }`,

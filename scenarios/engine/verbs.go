@@ -194,4 +194,8 @@ type LoadPlan struct {
 	node
 	loadtest.Plan
 	MinRate *Num `json:"minRate,omitempty" jsonschema:"description=Commands per second that the generator must reach; INVALID otherwise"`
+	path    string
 }
+
+// SetPath implements strictyaml.Pathed.
+func (l *LoadPlan) SetPath(path string) { l.path = path }

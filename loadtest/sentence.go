@@ -1,0 +1,112 @@
+package loadtest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/doorlab/doorlab/internal/amount"
+)
+
+// spelled is a latency in ms as people write it; ms is for tables of text.
+func spelled(v float64) string {
+	switch {
+	case v == 0:
+		return "0 ms"
+	case v < 1:
+		return "<1 ms"
+	case v < 10:
+		return number(round(v, 1)) + " ms"
+	case v < 1000:
+		return number(round(v, 0)) + " ms"
+	}
+	return number(round(v/1000, 1)) + " s"
+}
+
+// within is spelled for "within ...", where less than a millisecond is one.
+func within(v float64) string { return spelled(max(v, 1)) }
+
+// Sentence is what the run came to, for people. Its latencies are those of the answers: how soon a request was given up
+// says nothing about how soon others were answered.
+func (r Result) Sentence() string {
+	if r.Sent == 0 {
+		return "Nothing was sent."
+	}
+	out := fmt.Sprintf("Sent %s of %s requests at %s per second: ", amount.Number(r.Sent), amount.Number(r.Planned), amount.Number(round(r.SentRate, 1)))
+	silent := r.silent()
+	switch l, known := r.answered(); {
+	case silent == 0:
+		out += fmt.Sprintf("half were answered within %s, 99 %% within %s, all within %s.", within(l.P50), within(l.P99), within(l.Max))
+	case silent >= r.Sent:
+		out += fmt.Sprintf("none was answered (%s).", causes(r.Errors))
+	default:
+		switch n := r.Sent - silent; {
+		case !known:
+			out += amount.Number(n) + " got an answer"
+		case n == 1:
+			out += "1 was answered, within " + within(l.Max)
+		default:
+			out += fmt.Sprintf("%s were answered, half within %s, 99 %% within %s, all within %s", amount.Number(n), within(l.P50), within(l.P99), within(l.Max))
+		}
+		out += fmt.Sprintf("; %s got no answer (%s).", amount.Number(silent), causes(r.Errors))
+	}
+	if r.Highest > 0 {
+		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are for that step. ", amount.Number(r.Highest)) + out
+	}
+	return out
+}
+
+// silent is how many requests got no answer.
+func (r Result) silent() int64 { return r.outcome(noAnswer).Count }
+
+// answered is the latency of the requests that got an answer. known is false if the result lacks their histograms.
+func (r Result) answered() (l Latency, known bool) {
+	if r.silent() == 0 {
+		return r.outcome(everything).Scheduled, true
+	}
+	sum := newHistogram()
+	for _, o := range r.Outcomes {
+		if o.Name == everything || o.Name == noAnswer {
+			continue
+		}
+		h, err := hdrhistogram.Decode([]byte(o.Scheduled.HDR))
+		if err != nil {
+			return Latency{}, false
+		}
+		sum.Merge(h)
+	}
+	return summarize(sum), sum.TotalCount() > 0
+}
+
+// causes says why requests got no answer, the most frequent first: "timeout 17, connection refused 3".
+func causes(errors map[string]int64) string {
+	names := slices.SortedFunc(maps.Keys(errors), func(a, b string) int { return cmp.Or(cmp.Compare(errors[b], errors[a]), cmp.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = name + " " + amount.Number(errors[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+// included reminds readers of figures over all requests that some of them are no answers; "" if all were answered.
+func (r Result) included() string {
+	if n := r.silent(); n > 0 {
+		return fmt.Sprintf("; all includes %s without an answer", amount.Many(int(n), "request"))
+	}
+	return ""
+}
+
+// judgeSilence keeps a load without a single answer from PASS: it is evidence of nothing. What makes the run FAIL says more.
+func (r *Result) judgeSilence() {
+	if r.Sent == 0 || r.silent() < r.Sent || r.Verdict == Fail {
+		return
+	}
+	none := fmt.Sprintf("none of the %s requests was answered", amount.Number(r.Sent))
+	if r.Sent == 1 {
+		none = "the only request wasn't answered"
+	}
+	r.Verdict, r.Reasons = Invalid, append(r.Reasons, none+": "+causes(r.Errors))
+}
