@@ -113,19 +113,9 @@ func faultAdd(e *env) *cobra.Command {
 			set("commands", len(commands) > 0, commands)
 			set("nth", given("nth"), nth)
 			set("for", lasts != "", lasts)
-			values := map[string]any{}
-			for _, p := range params {
-				name, v, ok := strings.Cut(p, "=")
-				if !ok {
-					return usagef("--param %q must be name=value", p)
-				}
-				if _, twice := values[name]; twice {
-					return usagef("--param %s is given twice", name)
-				}
-				values[name] = v
-				if n, err := strconv.ParseFloat(v, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
-					values[name] = n
-				}
+			values, err := faultParams(params)
+			if err != nil {
+				return err
 			}
 			set("params", len(values) > 0, values)
 			var out struct{ FaultID string }
@@ -140,6 +130,25 @@ func faultAdd(e *env) *cobra.Command {
 	c.Flags().StringVar(&lasts, "for", "", "how long it lasts, in domain time (default: until removed)")
 	c.Flags().StringArrayVar(&params, "param", nil, "a parameter, name=value (repeatable)")
 	return c
+}
+
+// faultParams reads parameters of the form name=value.
+func faultParams(params []string) (map[string]any, error) {
+	values := map[string]any{}
+	for _, p := range params {
+		name, v, ok := strings.Cut(p, "=")
+		if !ok {
+			return nil, usagef("--param %q must be name=value", p)
+		}
+		if _, twice := values[name]; twice {
+			return nil, usagef("--param %s is given twice", name)
+		}
+		values[name] = v
+		if n, err := strconv.ParseFloat(v, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+			values[name] = n
+		}
+	}
+	return values, nil
 }
 
 func faultList(e *env) *cobra.Command {

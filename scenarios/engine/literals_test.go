@@ -42,7 +42,34 @@ func TestLiterals(t *testing.T) {
 		`door: {doors: dor_1, set: {entri: true}}`:                                          `"entri" is not a valid field of a door, did you mean "entry"?`,
 		`door: {doors: dor_1, set: {entryPermitMaxHours: 1.5}}`:                             `entryPermitMaxHours must be a whole number`,
 		`door: {doors: dor_1, set: {entry: false, entryPermitMaxHours: "${seed}"}}`:         "",
-		`fault: {fault: offline, of: brd_1, share: 10%}`:                                    `share is of all boards and excludes of`,
+		week + `}`: `"mond" is not a day (mon..sun), did you mean "mon"?`,
+		week + `, status: 400, error: invalid_field}`:                                "",
+		`hours: {place: plc_1, week: {mon: [["9", "10:00"]]}}`:                       `mon: start "9" must be HH:MM`,
+		`hours: {place: plc_1, week: {mon: nonsense}}`:                               `mon must be a list of intervals`,
+		`hours: {place: plc_1, week: {mon: "${file}", tue: [["09:00", "${file}"]]}}`: "",
+		`policy: {doors: dor_1, ref: custom, mode: free, week: {mond: []}}`:          `"mond" is not a day`,
+		`netloss: {boards: brd_1, graceSec: 1, channels: {al: close}}`:               `"al" is neither the number of a channel nor all`,
+		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}}`:              `"clsoe" is not a valid behaviour, did you mean "close"?`,
+		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}, status: 400}`: "",
+	} {
+		literalProblem(t, step, want)
+	}
+}
+
+// literalProblem parses a file with a step and looks for a problem with its place; "" for none.
+func literalProblem(t *testing.T, step, want string) {
+	t.Helper()
+	_, err := Parse("one.yaml", []byte("steps: [{call: {path: /echo}}, {"+step+"}]"))
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "one.yaml:1:")) {
+		t.Errorf("%s: got %v, want a problem %q with its place", step, err, want)
+	}
+}
+
+// TestCombined: keys that exclude each other, and values that no answer can have, are reported before anything runs.
+func TestCombined(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]string{
+		`fault: {fault: offline, of: brd_1, share: 10%}`: `share is of all boards and excludes of`,
 		`clear: offlin`: `no fault "offlin" is armed in this file`,
 		`cohort: {name: a, boards: 1, part: 1/2}`:                           `boards and part exclude each other`,
 		`place: {place: plc_1, set: {timezone: Asia/Soul}}`:                 `timezone must be a time zone like Asia/Seoul`,
@@ -56,31 +83,19 @@ func TestLiterals(t *testing.T) {
 		`call: {path: /echo}, within: 1s, eventually: true, expect: n == 1`: `within and eventually exclude each other`,
 		`call: {path: /echo}, within: -1s, expect: n == 1`:                  `within must not be negative`,
 		`pause: -5s`: `pause must not be negative`,
-		`command: {door: dor_1, command: hold, minutes: 99999}`:                      `a whole number from 0`,
-		`command: {door: dor_1, command: door.hold, minutes: -1}`:                    `a whole number from 0`,
-		`command: {door: dor_1, command: hold, minutes: 0, status: 400}`:             "",
-		`command: {door: dor_1, outcome: reported, status: 409}`:                     `the outcome reported is answered 200, not 409`,
-		`command: {door: dor_1, outcome: refused, status: 502, code: jammed}`:        "",
-		`command: {door: dor_1, outcome: offline, code: jammed}`:                     `code is the deviceCode of a refusal`,
-		`policy: {doors: dor_1, mode: free, remove: true}`:                           `remove takes only doors and ref`,
-		`policy: {doors: dor_1, ref: always, remove: true}`:                          "",
-		`clock: {advance: 1h, to: now+5h}`:                                           `clock takes one of freeze, run, advance and to`,
-		`clock: {do: freeze, advance: 1h}`:                                           `clock takes one of`,
-		`clock: {advance: -1h}`:                                                      `advance must not be negative`,
-		`clock: {to: now-1h}`:                                                        `time moves forward only`,
-		week + `}`:                                                                   `"mond" is not a day (mon..sun), did you mean "mon"?`,
-		week + `, status: 400, error: invalid_field}`:                                "",
-		`hours: {place: plc_1, week: {mon: [["9", "10:00"]]}}`:                       `mon: start "9" must be HH:MM`,
-		`hours: {place: plc_1, week: {mon: nonsense}}`:                               `mon must be a list of intervals`,
-		`hours: {place: plc_1, week: {mon: "${file}", tue: [["09:00", "${file}"]]}}`: "",
-		`policy: {doors: dor_1, ref: custom, mode: free, week: {mond: []}}`:          `"mond" is not a day`,
-		`netloss: {boards: brd_1, graceSec: 1, channels: {al: close}}`:               `"al" is neither the number of a channel nor all`,
-		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}}`:              `"clsoe" is not a valid behaviour, did you mean "close"?`,
-		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}, status: 400}`: "",
+		`command: {door: dor_1, command: hold, minutes: 99999}`:               `a whole number from 0`,
+		`command: {door: dor_1, command: door.hold, minutes: -1}`:             `a whole number from 0`,
+		`command: {door: dor_1, command: hold, minutes: 0, status: 400}`:      "",
+		`command: {door: dor_1, outcome: reported, status: 409}`:              `the outcome reported is answered 200, not 409`,
+		`command: {door: dor_1, outcome: refused, status: 502, code: jammed}`: "",
+		`command: {door: dor_1, outcome: offline, code: jammed}`:              `code is the deviceCode of a refusal`,
+		`policy: {doors: dor_1, mode: free, remove: true}`:                    `remove takes only doors and ref`,
+		`policy: {doors: dor_1, ref: always, remove: true}`:                   "",
+		`clock: {advance: 1h, to: now+5h}`:                                    `clock takes one of freeze, run, advance and to`,
+		`clock: {do: freeze, advance: 1h}`:                                    `clock takes one of`,
+		`clock: {advance: -1h}`:                                               `advance must not be negative`,
+		`clock: {to: now-1h}`:                                                 `time moves forward only`,
 	} {
-		_, err := Parse("one.yaml", []byte("steps: [{call: {path: /echo}}, {"+step+"}]"))
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "one.yaml:1:")) {
-			t.Errorf("%s: got %v, want a problem %q with its place", step, err, want)
-		}
+		literalProblem(t, step, want)
 	}
 }
