@@ -168,7 +168,7 @@ func (f *Fleet) ids() []string {
 	return out
 }
 
-func journalOf(w http.ResponseWriter, _ *http.Request, b *board) {
+func journalOf(w http.ResponseWriter, r *http.Request, b *board) {
 	if b.detached.Load() {
 		control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away; its replacement has no journal", nil)
 		return
@@ -178,7 +178,9 @@ func journalOf(w http.ResponseWriter, _ *http.Request, b *board) {
 		control.Fail(w, http.StatusInternalServerError, "internal_error", "the journal cannot be read: "+err.Error(), nil)
 		return
 	}
-	control.List(w, lines, len(lines))
+	if part, ok := control.Part(w, r, lines); ok {
+		control.List(w, part, len(lines))
+	}
 }
 
 func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {

@@ -220,7 +220,7 @@ func waitOnline(t *testing.T, base, token string) {
 
 func journal(t *testing.T, base, token, board string) (lines []journalLine) {
 	t.Helper()
-	clienttest.Do(t, client.Client{Base: base, Token: token}, http.MethodGet, "/lab/v1/boards/"+board+"/journal?limit=500", nil, &lines)
+	clienttest.Do(t, client.Client{Base: base, Token: token}, http.MethodGet, "/lab/v1/boards/"+board+"/journal", nil, &lines)
 	return lines
 }
 

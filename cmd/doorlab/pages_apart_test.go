@@ -145,7 +145,7 @@ func TestExplorePage(t *testing.T) {
 	if !strings.HasSuffix(line, "--for 10m") {
 		t.Fatalf("the page's command is %q, want one of 10 minutes", line)
 	}
-	out := play(t, t.TempDir(), strings.Replace(strings.TrimPrefix(line, "$ "), "10m", "2s --sequences 2", 1))
+	out := play(t, t.TempDir(), strings.Replace(strings.TrimPrefix(line, "$ "), "10m", "10m --sequences 1", 1))
 	inOrder(t, out, "sequences", "seed 7")
 }
 

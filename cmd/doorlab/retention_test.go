@@ -25,7 +25,7 @@ func TestRetentionFlag(t *testing.T) {
 		"audit=4h":      "number of days",
 		"records=30d":   "31d to 3650d",
 		"grants=10000d": "31d to 3650d",
-		"":              "must be one of",
+		"":              "valid: records, audit, grants",
 	} {
 		if err := r.Set(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", in, err, want)

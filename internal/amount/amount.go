@@ -43,8 +43,7 @@ func Duration(s float64) string {
 	case s < 3600:
 		return strings.TrimSuffix(fmt.Sprintf("%d m %d s", int(s)/60, int(s)%60), " 0 s")
 	}
-	d := time.Duration(s * float64(time.Second))
-	return strings.TrimSuffix(fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60), " 0 m")
+	return strings.TrimSuffix(fmt.Sprintf("%d h %d m", int(s)/3600, int(s)/60%60), " 0 m")
 }
 
 // Longest is the longest time.Duration in whole hours.

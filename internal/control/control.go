@@ -208,6 +208,18 @@ func Page(w http.ResponseWriter, r *http.Request, maxLimit int) (limit, offset i
 	return limit, offset, ok
 }
 
+// Part is what limit and offset leave of a whole list: all of it without them. ok is false after it has answered 400.
+func Part[T any](w http.ResponseWriter, r *http.Request, all []T) (part []T, ok bool) {
+	const most = 1<<31 - 1
+	limit, ok := number(w, r, "limit", most, 1, most)
+	if !ok {
+		return nil, false
+	}
+	offset, ok := number(w, r, "offset", 0, 0, most)
+	offset = min(offset, len(all))
+	return all[offset:min(offset+limit, len(all))], ok
+}
+
 // yes reads a query parameter that is true or false, false without it. ok is false after it has answered 400.
 func yes(w http.ResponseWriter, r *http.Request, name string) (value, ok bool) {
 	q := r.URL.Query()

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -37,6 +38,22 @@ func TestPage(t *testing.T) {
 		}
 		if !want.ok && (w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"error":"invalid_query"`)) {
 			t.Errorf("%q: got %d %s, want 400 invalid_query", query, w.Code, w.Body)
+		}
+	}
+}
+
+// TestPart: without limit and offset a list is whole.
+func TestPart(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{"": "[1 2 3 4]", "limit=3": "[1 2 3]", "limit=500&offset=1": "[2 3 4]", "limit=1&offset=3": "[4]",
+		"offset=2147483647": "[]", "limit=0": "", "offset=-1": "", "limit=all": ""} {
+		w := httptest.NewRecorder()
+		part, ok := Part(w, httptest.NewRequest(http.MethodGet, "/x?"+query, nil), []int{1, 2, 3, 4})
+		if got := fmt.Sprint(part); ok != (want != "") || ok && got != want {
+			t.Errorf("%q: got %s, %v, want %s", query, got, ok, want)
+		}
+		if want == "" && w.Code != http.StatusBadRequest {
+			t.Errorf("%q: got status %d, want 400", query, w.Code)
 		}
 	}
 }

@@ -32,6 +32,7 @@ var takes = map[string]Takes{
 	"GET /clock":                query("stamp"),
 	"POST /clock/advance":       withBody,
 	"GET /boards":               query("placeId", "limit", "offset"),
+	"GET /boards/{id}/journal":  query("limit", "offset"),
 	"POST /faults":              withBody,
 	"POST /people/call":         withBody,
 	"POST /people/present":      withBody,
@@ -104,13 +105,14 @@ func onlyQuery(w http.ResponseWriter, r *http.Request, known []string) (ok bool)
 	return true
 }
 
-// noBody is false after it has answered 400: a call without a body may be sent an empty one or {}.
+// noBody is false after it has answered 400: a call without a body may be sent an empty one, {}, or null, which is what
+// clients make of no body.
 func noBody(w http.ResponseWriter, r *http.Request) (ok bool) {
 	b, ok := whole(w, r)
 	switch b = bytes.TrimSpace(b); {
 	case !ok:
 		return false
-	case len(b) == 0:
+	case len(b) == 0, string(b) == "null":
 		return true
 	case b[0] != '{':
 		Fail(w, http.StatusBadRequest, "invalid_body", "this call takes no body; leave it out or send {}", nil)

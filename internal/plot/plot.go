@@ -260,6 +260,9 @@ func Seconds(to float64) (out []Tick) {
 			break
 		}
 	}
+	if to/step > 6 { // longer than half a day: a few ticks for any length
+		step *= math.Ceil(to / step / 6)
+	}
 	for x := 0.0; x <= to*1.0001; x += step {
 		out = append(out, Tick{x, amount.Duration(x)})
 	}

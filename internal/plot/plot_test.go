@@ -20,7 +20,7 @@ func TestNice(t *testing.T) {
 // TestTicks: an axis has at most seven labels, all different, and covers its range.
 func TestTicks(t *testing.T) {
 	t.Parallel()
-	for _, to := range []float64{.004, .3, 1, 2.5, 14, 88, 662, 7300, 40000} {
+	for _, to := range []float64{.004, .3, 1, 2.5, 14, 88, 662, 7300, 40000, 50000, 130e3, 9e6, 63e9} {
 		seen := map[string]bool{}
 		for _, x := range Seconds(to) {
 			if seen[x.Text] || x.X > to*1.001 {
