@@ -78,7 +78,7 @@ func TestSuite(t *testing.T) {
 	if res.Status != judge.Pass || res.ExitCode() != 0 {
 		var b bytes.Buffer
 		_ = report.WriteTable(&b, res)
-		t.Error(b.String())
+		t.Errorf("%s\n%s", reasons(res), b.String())
 	}
 	for i, f := range res.Files {
 		if f.Path != files[i].Path {

@@ -92,7 +92,22 @@ func (v *Verbs) lab() bool {
 // lives are paths whose answer only says that the server listens, and nothing about a guarantee.
 var lives = map[string]bool{"/livez": true, "/readyz": true, "/version": true}
 
-func (v *Verbs) alive() bool { return v.Call != nil && lives[v.Call.Path.raw] }
+func (v *Verbs) alive() bool {
+	if v.Call == nil {
+		return false
+	}
+	path, _, _ := strings.Cut(v.Call.Path.raw, "?")
+	path, _, _ = strings.Cut(path, "#")
+	return lives[strings.TrimRight(path, "/")]
+}
+
+// ofTheLab reports whether the request asks what the lab itself has set: the time, the places, the armed faults.
+func (c *Control) ofTheLab() bool {
+	path, _, _ := strings.Cut(c.Path.raw, "?")
+	path = strings.TrimRight(path, "/")
+	read := c.Method == "" || c.Method == "GET"
+	return path == "/clock" || strings.HasPrefix(path, "/clock/") || read && (path == "/places" || path == "/faults")
+}
 
 // judged reports whether the checkers judge what the verb has others do, whatever the step expects of it.
 func (v *Verbs) judged() bool {

@@ -221,12 +221,15 @@ func (v *Verbs) own(fixed map[string]bool) {
 	case v.Reservation != nil:
 		person = v.Reservation.Person.raw
 	}
+	if v.Key != nil {
+		person = v.Key.Name.raw
+	}
 	if v.Bulk != nil {
-		for _, part := range []string{"people", "kept", "revoked"} {
+		for _, part := range []string{"people", "kept", "revoked", "count"} {
 			fixed[v.Bulk.Name.raw+"."+part] = true
 		}
 	}
-	for _, part := range []string{"name", "phone", "tail", "place", "ref"} {
+	for _, part := range []string{"name", "phone", "tail", "place", "ref", "scopes", "doors"} {
 		fixed[person+"."+part] = person != ""
 	}
 }

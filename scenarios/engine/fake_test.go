@@ -34,6 +34,7 @@ type fake struct {
 	lost    int
 	gone    int             // of these, how many are still to come
 	away    int             // control requests after POST /restart that get no answer
+	lines   []m             // of every journal
 	ended   map[string]bool // paths that DELETE no longer finds
 	api     *httptest.Server
 	lab     *httptest.Server
@@ -171,7 +172,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/faults/flt_1":
 		say(w, 200, m{"data": m{"hits": f.hits}})
 	case strings.HasSuffix(path, "/journal"):
-		say(w, 200, m{"data": []m{}})
+		say(w, 200, m{"data": append([]m{}, f.lines...)})
 	case path == "/history":
 		_ = history.Write(w, f.events)
 	case path == "/people/present":

@@ -49,20 +49,32 @@ func (x *frame) watches(e *Expr, sc *scope, own map[string]any, holds bool) {
 		w.seen[e] = one
 	}
 	spots := e.spots(own)
-	decided := len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool { return !x.step.asked().Verbs.decides(p.last()) })
+	verbs := &x.step.asked().Verbs
+	decided := len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool {
+		return !verbs.decides(p.last()) && !(slices.Contains(listed, p.last()) && e.ofElements(verbs.decides))
+	})
 	if one.turns = one.turns || holds != want || !decided && e.turns(sc, own, x.step.asked().words(), want); !one.turns {
 		one.at = append(one.at, x.res)
 	}
 }
 
+// ofElements reports whether the expression reads only such fields of a list's elements.
+func (e *Expr) ofElements(decided func(field string) bool) bool {
+	read := slices.DeleteFunc(slices.Clone(e.known.fields), func(f string) bool { return !elementFields[f] })
+	return len(read) > 0 && !slices.ContainsFunc(read, func(f string) bool { return !decided(f) })
+}
+
 // decides reports whether the file itself decided what a field of the verb's result is: which
-// boards are read, and how many; at how many doors people are presented. Beside what must hold of each of them it may be
-// written down.
+// boards are read, and how many; which of the journal's lines; at how many doors people are presented. Beside what must
+// hold of each of them it may be written down.
 func (v *Verbs) decides(field string) bool {
+	if j := v.Journal; j != nil {
+		return field == "action" && j.Action.set() || field == "cause" && j.Cause.set() || field == "commandId" && j.Command.set()
+	}
 	if v.PresentEach != nil && !v.PresentEach.Result.set() && !v.PresentEach.Reason.set() {
 		return field == "count"
 	}
-	return (field == "count" || field == "boardId") && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
+	return (field == "count" || field == "boardId" || field == "placeId") && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
 }
 
 // nothing notes a step that claims clauses and passed without evidence for them; why is "" if it had some.

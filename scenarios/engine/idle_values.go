@@ -91,8 +91,8 @@ const slowest = 14_999
 // one is expected says nothing.
 const mostTimes, mostMore = 10, 20
 
-// everyHas are headers without which no answer is accepted.
-var everyHas = fieldSet(`X-Request-Id X-Place-Kind`)
+// everyHas are headers without which no answer is accepted, or which the protocol gives every answer.
+var everyHas = fieldSet(`X-Request-Id X-Place-Kind Date Content-Length`)
 
 // issued are parts of a key: a step that got none is BLOCKED.
 var issued = fieldSet(`keyId apiKey`)
@@ -111,8 +111,10 @@ func size(v any) int {
 // listed are the results of the verbs that read lists. Such a verb has no other result but the list's length and ends.
 var listed = []string{"records", "events", "lines", "boards"}
 
-// settled makes what the engine derives from a list agree with the list, or the list with a changed length.
+// settled makes what the engine derives from a list agree with the list, or the list with a changed length, and the body
+// of an answer with its parts.
 func settled(env, was map[string]any) map[string]any {
+	env = oneBody(env, was)
 	for _, name := range listed {
 		list, ok := env[name].([]any)
 		before, _ := was[name].([]any)

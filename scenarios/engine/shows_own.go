@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,9 @@ func (s *Step) rulesOut(clause string) bool {
 	if c := s.Verbs.Command; c != nil {
 		return c.rulesOut(s, clause)
 	}
+	if s.Verbs.Permit != nil && clause == "PERM-4" { // a new link in place of the dead one
+		return !slices.ContainsFunc(s.Expect, func(e Expr) bool { return oldLink.MatchString(e.src) })
+	}
 	if c := s.Verbs.Call; c != nil && clause == "AUTH-3" {
 		return literal(c.Status) && !slices.ContainsFunc(c.Status, func(n Num) bool { return n.raw == "429" }) && !strings.HasPrefix(c.Path.raw, "/core/v1/auth/")
 	} else if c != nil && c.reads() {
@@ -20,6 +24,9 @@ func (s *Step) rulesOut(clause string) bool {
 	}
 	return false
 }
+
+// oldLink is what a registration's answer has to do with links that died.
+var oldLink = regexp.MustCompile(`entryToken|entryUrl|revoke`)
 
 // endings are the guarantees about one way in which a command ends: its outcome, its status and its code.
 var endings = map[string][3]string{

@@ -46,7 +46,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			if len(*in) == 0 {
 				c.b.Problem(s.pos, "%s has no steps: nothing would be checked", s.verbName())
 			}
-			c.empty(*in, fixed)
+			c.inside(*in, s, fixed)
 		}
 		c.atLeastOnce(&s.Verbs)
 		s.Verbs.own(fixed)
@@ -59,16 +59,16 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			s.Expect[i].copies = c.copies.itself(&s.Expect[i], s)
 		}
 		c.copies.after(s)
-		s.asserts = s.assertive(fixed)
+		known := s.columns(fixed)
+		s.asserts = s.assertive(known)
+		for n, e := range s.Capture {
+			fixed[n] = e.named(s.decided(known))
+		}
 		if s.Background != "" {
 			c.running[s.Background] = s
 		}
 		c.fitsAll(s)
 		c.claimsNothing(s)
-		known := fixed
-		if s.Cases != nil {
-			known = s.columns(fixed)
-		}
 		for i := range s.Expect {
 			s.Expect[i].still = s.Expect[i].copies || s.Expect[i].named(known)
 		}
@@ -77,6 +77,23 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		}
 		if d := s.Never; d != nil && shorter(d, shortestNever) {
 			c.b.Problem(d.pos, "never must last at least %s: nothing can happen in less time", shortestNever)
+		}
+	}
+}
+
+// inside walks the steps in a group, which see the columns of its table.
+func (c *checker) inside(steps []Step, s *Step, fixed map[string]bool) {
+	known := s.columns(fixed)
+	if s.Cases == nil {
+		c.empty(steps, known)
+		return
+	}
+	known = maps.Clone(known)
+	columns := s.columns(map[string]bool{})
+	c.empty(steps, known)
+	for n, v := range known {
+		if !columns[n] {
+			fixed[n] = v
 		}
 	}
 }
@@ -106,14 +123,7 @@ func (c *checker) atLeastOnce(v *Verbs) {
 // assertive reports whether the step can fail because of what the target does.
 func (s *Step) assertive(fixed map[string]bool) bool {
 	v := &s.asked().Verbs
-	if v.lab() || v.Crash != nil {
-		fixed = maps.Clone(fixed)
-		maps.Copy(fixed, resultFields) // the lab's own word
-	}
-	if v.Load != nil {
-		fixed = maps.Clone(fixed)
-		maps.Copy(fixed, generated)
-	}
+	fixed = s.decided(fixed)
 	if v.alive() {
 		return false
 	}
@@ -151,8 +161,25 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 	return false
 }
 
-// generated are the results of a load that its generator decides, whatever the target answers.
-var generated = fieldSet(`sent sentRate repeats lag`)
+// decided adds to the fixed names the parts of the step's result that the lab or a load's generator decides.
+func (s *Step) decided(fixed map[string]bool) map[string]bool {
+	own := map[string]bool(nil)
+	switch v := &s.asked().Verbs; {
+	case v.lab(), v.Crash != nil, v.Control != nil && v.Control.ofTheLab():
+		own = resultFields
+	case v.Load != nil:
+		own = generated
+	default:
+		return fixed
+	}
+	fixed = maps.Clone(fixed)
+	maps.Copy(fixed, own)
+	return fixed
+}
+
+// generated are the results of a load that its generator decides, or derives from the thresholds, whatever the target
+// answers.
+var generated = fieldSet(`sent sentRate repeats lag verdict thresholds`)
 
 func anyAsserts(steps []Step) bool {
 	for i := range steps {
@@ -217,16 +244,16 @@ func checked(steps []*StepResult) bool {
 
 // columns are the fixed names within a table: also its columns, if the table is in the file.
 func (s *Step) columns(fixed map[string]bool) map[string]bool {
-	rows, ok := s.Cases.v.([]Any)
-	if !ok || !s.Cases.constant(fixed) {
+	if s.Cases == nil || !s.Cases.constant(fixed) {
 		return fixed
 	}
 	out := maps.Clone(fixed)
 	out["row"] = true
+	rows, _ := s.Cases.v.([]Any)
 	for _, r := range rows {
 		cols, _ := r.v.(map[string]Any)
 		for n := range cols {
-			out[n] = out[n] || !resultFields[n]
+			out[n] = out[n] || !resultFields[n] || s.verbName() == "" // the result's own field counts, if there is a result
 		}
 	}
 	return out

@@ -163,6 +163,38 @@ func TestListsAgree(t *testing.T) {
 	}
 }
 
+// TestOneAnswer: the parts of an answer agree with its body, whatever the target answers.
+func TestOneAnswer(t *testing.T) {
+	t.Parallel()
+	const refused = `{call: {path: /nowhere, status: 404}, `
+	for steps, want := range map[string]judge.Status{
+		`{call: {path: /echo}, expect: body.data == data}`:                                        judge.Invalid,
+		`{call: {path: /echo}, expect: it.body.data.n == data.n}`:                                 judge.Invalid,
+		`{call: {path: /echo}, capture: {r: it}}, {expect: r.body.data.name == r.data.name}`:      judge.Invalid,
+		refused + `expect: body.error == error}`:                                                  judge.Invalid,
+		refused + `expect: body.message == message and body.statusCode == status}`:                judge.Invalid,
+		refused + `expect: body.error == "not_found"}`:                                            judge.Pass,
+		`{call: {path: /echo}, expect: body.data.n == 3}`:                                         judge.Pass,
+		`{cases: [{n: 1}, {n: 2}], expect: n > 0}`:                                                judge.Invalid,
+		`{cases: "${1..3}", expect: row > 0}`:                                                     judge.Invalid,
+		`{cases: [{data: 1}], expect: data == 1}`:                                                 judge.Invalid,
+		`{cases: [{n: 3}], call: {path: /echo}, expect: data.n == n}`:                             judge.Pass,
+		`{cases: [{n: 3}], group: [{set: {m: "${n}"}}, {call: {path: /echo}}]}, {expect: m == 3}`: judge.Invalid,
+		`{control: {path: /clock}, expect: data.mode == "virtual"}`:                               judge.Invalid,
+		`{call: {path: "/livez?x=1"}}`:                                                            judge.Invalid,
+		`{journal: {of: "\"brd_1\"", action: pulse}, expect: "all(lines, .action == 'pulse')"}`:   judge.Invalid,
+		`{journal: {of: "\"brd_1\"", action: pulse, all: action == "pulse"}}`:                     judge.Invalid,
+		`{journal: {of: "\"brd_1\"", action: pulse, all: cause == "onsite"}}`:                     judge.Pass,
+		`{journal: {of: "\"brd_1\""}, expect: first.action == "pulse"}`:                           judge.Pass,
+	} {
+		f := newFake(t)
+		f.lines = []m{{"action": "pulse", "cause": "onsite"}}
+		if res, out := play(t, f, "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
+
 // TestOwnNames: values that the file chose itself prove nothing about the target.
 func TestOwnNames(t *testing.T) {
 	t.Parallel()
@@ -176,8 +208,15 @@ func TestOwnNames(t *testing.T) {
 		`label("now") >= 0`:                               judge.Invalid,
 		`at("start") == at("start+0s")`:                   judge.Invalid,
 		`seed == 1 and file != "" and seconds("1s") == 1`: judge.Invalid,
+		`len(ann.doors) == 1`:                             judge.Invalid,
+		`till.place == one.place`:                         judge.Invalid,
+		`now != "" and state == "virtual"`:                judge.Invalid,
+		`hit == 4`:                                        judge.Invalid,
+		`many == 1`:                                       judge.Invalid,
 	} {
-		steps := `{cohort: {name: one, boards: 1}}, {mark: start}, {permit: {person: ann, place: "\"plc_1\""}}, {expect: '` + expect + `'}`
+		steps := `{cohort: {name: one, boards: 1}, capture: {many: count}}, {mark: start}, {permit: {person: ann, place: "\"plc_1\"", doors: ["\"dor_1\""]}}, ` +
+			`{key: {name: till, place: "\"plc_1\""}}, {clock: freeze, capture: {now: now, state: mode}}, ` +
+			`{fault: {fault: noop, name: n, of: one}}, {clear: n, capture: {hit: hits}}, {expect: '(` + expect + `) or many + hit == 99 or now == state'}`
 		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
 			t.Errorf("%s: got %s %q, want %s\n%s", expect, res.Files[0].Status, res.Files[0].Reason, want, out)
 		}

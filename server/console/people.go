@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/control"
@@ -25,7 +26,7 @@ func (c Config) call(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if *b.From != "" && !isCaller(*b.From) {
-		refuse(w, fail.New(fail.InvalidPhone, `from must be 3 to 15 digits, or + and an international number; "" is a caller who withholds the number`, "field", "from"))
+		refuse(w, fail.New(fail.InvalidPhone, `from must be 3 to 15 digits, or + and an international number; "", or a word such as unknown, is a caller who withholds the number`, "field", "from"))
 		return
 	}
 	res, err := c.Entry.Call(r.Context(), *b.To, *b.From)
@@ -36,8 +37,15 @@ func (c Config) call(w http.ResponseWriter, r *http.Request) {
 	control.Data(w, map[string]any{"answered": res.Answered, "result": control.OrNull(string(res.Result)), "reason": control.OrNull(string(res.Reason)), "doorId": control.OrNull(res.DoorID)})
 }
 
-// isCaller tells what a phone can show as its caller, with what is written between the digits. A switchboard has three.
+// word is what phones show for a caller who withholds the number.
+var word = regexp.MustCompile(`(?i)^(anonymous|blocked|private|restricted|unavailable|unknown|withheld)$`)
+
+// isCaller tells what a phone can show as its caller: a word, or a number with what is written between the digits. A
+// switchboard has three.
 func isCaller(number string) bool {
+	if word.MatchString(number) {
+		return true
+	}
 	digits := strings.NewReplacer("-", "", ".", "", " ", "", "(", "", ")", "").Replace(strings.TrimPrefix(strings.TrimSpace(number), "+"))
 	return len(digits) >= 3 && len(digits) <= 15 && strings.Trim(digits, "0123456789") == ""
 }
