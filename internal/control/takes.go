@@ -94,6 +94,8 @@ func onlyQuery(w http.ResponseWriter, r *http.Request, known []string) (ok bool)
 			why = strconv.Quote(name) + " is not a known query parameter" + near.Hint(name, known)
 		case len(values) > 1:
 			why = name + " is given more than once"
+		case values[0] == "" && name == "placeId" && r.Method == http.MethodGet: // all places
+			continue
 		case values[0] == "":
 			why = name + " must not be empty; leave it out or give it a value"
 		default:

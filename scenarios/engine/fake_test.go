@@ -124,6 +124,8 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{})
 	case strings.HasPrefix(r.URL.Path, "/echo"):
 		say(w, 200, m{"data": m{"phone": "01012345678", "token": fakeToken, "key": fakeKey, "n": 3, "name": "Ann"}})
+	case r.URL.Path == "/list":
+		say(w, 200, m{"data": []m{{"n": 1}, {"n": 2}}, "total": 2})
 	default:
 		say(w, 404, m{"error": "not_found", "message": "unknown path", "statusCode": 404})
 	}

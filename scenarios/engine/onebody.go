@@ -33,10 +33,7 @@ func oneBody(env, was map[string]any) map[string]any {
 			out["status"] = as(was["status"], code)
 		}
 	}
-	if total, err := number(out["total"]); err == nil && int(total) < size(out["data"]) { // a page is never longer than the list
-		out["total"] = as(out["total"], float64(size(out["data"])))
-		body["total"] = out["total"]
-	}
+	page(out, body, was)
 	out["body"] = body
 	if whole, _ := env["it"].(map[string]any); whole != nil {
 		whole = maps.Clone(whole)
@@ -48,6 +45,20 @@ func oneBody(env, was map[string]any) map[string]any {
 		out["it"] = whole
 	}
 	return out
+}
+
+// page makes a list and its total agree, as a page is never longer than the list.
+func page(out, body, was map[string]any) {
+	list, ok := out["data"].([]any)
+	total, err := number(out["total"])
+	if n := int(total); !ok || err != nil || n >= len(list) {
+		return
+	} else if n >= 0 && !unchanged(out["total"], was["total"]) {
+		out["data"] = list[:n]
+	} else {
+		out["total"] = as(out["total"], float64(len(list)))
+	}
+	body["data"], body["total"] = out["data"], out["total"]
 }
 
 // unchanged reports whether two values are the same one: alternatives share what they don't change.

@@ -175,6 +175,8 @@ func TestOneAnswer(t *testing.T) {
 		refused + `expect: body.message == message and body.statusCode == status}`:                judge.Invalid,
 		refused + `expect: body.error == "not_found"}`:                                            judge.Pass,
 		`{call: {path: /echo}, expect: body.data.n == 3}`:                                         judge.Pass,
+		`{call: {path: /list}, expect: total > 0}`:                                                judge.Pass,
+		`{call: {path: /list}, expect: total >= len(data)}`:                                       judge.Invalid,
 		`{cases: [{n: 1}, {n: 2}], expect: n > 0}`:                                                judge.Invalid,
 		`{cases: "${1..3}", expect: row > 0}`:                                                     judge.Invalid,
 		`{cases: [{data: 1}], expect: data == 1}`:                                                 judge.Invalid,
