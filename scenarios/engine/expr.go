@@ -107,7 +107,9 @@ func walk(n ast.Node, local map[string]bool, name func(ast.Node, string), path f
 		sub(n.Node, n.From, n.To)
 	case *ast.CallNode:
 		if id, ok := n.Callee.(*ast.IdentifierNode); ok {
-			name(id, id.Value)
+			if id.Value != "at" { // a journal line has a field of that name
+				name(id, id.Value)
+			}
 		} else {
 			sub(n.Callee)
 		}

@@ -79,7 +79,7 @@ func (s *scope) get(name string) (any, bool) {
 }
 
 // builtins are the names that every expression sees besides expr's own.
-var builtins = []string{"at", "phone", "uid", "json", "seconds", "clock_change", "seed", "file", "target", "it", "label"}
+var builtins = []string{"phone", "uid", "json", "seconds", "clock_change", "seed", "file", "target", "it", "label"}
 
 // functions are the built-in names of a file.
 func (f *fileRun) functions() map[string]any {
@@ -88,7 +88,7 @@ func (f *fileRun) functions() map[string]any {
 		"file":   f.file.Base(),
 		"target": f.run.targetInfo(),
 		// at("cut+36h") is that moment as RFC 3339 in UTC.
-		"at": func(text string) (string, error) {
+		momentName: func(text string) (string, error) {
 			t, err := f.moment(text)
 			return rfc3339(t), err
 		},

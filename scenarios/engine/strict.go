@@ -59,6 +59,20 @@ func (quantifier) Visit(n *ast.Node) {
 	})
 }
 
+// momentOf has the function at(...) under another name, so that the field at of a journal's lines doesn't hide it.
+type momentOf struct{}
+
+const momentName = "$at"
+
+// Visit implements ast.Visitor.
+func (momentOf) Visit(n *ast.Node) {
+	if c, ok := (*n).(*ast.CallNode); ok {
+		if id, ok := c.Callee.(*ast.IdentifierNode); ok && id.Value == "at" {
+			id.Value = momentName
+		}
+	}
+}
+
 func some(args ...any) (any, error) {
 	if v := reflect.ValueOf(args[0]); v.Kind() == reflect.Slice && v.Len() == 0 {
 		return nil, errNothing
@@ -67,7 +81,7 @@ func some(args ...any) (any, error) {
 }
 
 func strictly() []expr.Option {
-	return []expr.Option{expr.Patch(comparison{}), expr.Patch(quantifier{}), expr.Function("$some", some, new(func(any) bool)), expr.Function("$missing", func(args ...any) (any, error) {
+	return []expr.Option{expr.Patch(comparison{}), expr.Patch(quantifier{}), expr.Patch(momentOf{}), expr.Function("$some", some, new(func(any) bool)), expr.Function("$missing", func(args ...any) (any, error) {
 		if args[0] == nil && args[1] == nil {
 			return nil, fmt.Errorf("%w in %s; if you mean a missing value, write nil", errMissing, args[2])
 		}

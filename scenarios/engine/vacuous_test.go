@@ -188,9 +188,12 @@ func TestOneAnswer(t *testing.T) {
 		`{journal: {of: "\"brd_1\"", action: pulse, all: action == "pulse"}}`:                     judge.Invalid,
 		`{journal: {of: "\"brd_1\"", action: pulse, all: cause == "onsite"}}`:                     judge.Pass,
 		`{journal: {of: "\"brd_1\""}, expect: first.action == "pulse"}`:                           judge.Pass,
+		`{mark: a}, {journal: {of: "\"brd_1\"", all: at <= at("a+1h")}}`:                          judge.Pass,
+		`{mark: a}, {journal: {of: "\"brd_1\""}, expect: "all(lines, .at < at('a+1h'))"}`:           judge.Pass,
+		`{mark: a}, {expect: at("a") <= at("a+1h")}`:                                              judge.Invalid,
 	} {
 		f := newFake(t)
-		f.lines = []m{{"action": "pulse", "cause": "onsite"}}
+		f.lines = []m{{"action": "pulse", "cause": "onsite", "at": "2026-03-01T09:00:00.000Z"}}
 		if res, out := play(t, f, "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
 			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
 		}
