@@ -189,7 +189,7 @@ func TestOneAnswer(t *testing.T) {
 		`{journal: {of: "\"brd_1\"", action: pulse, all: cause == "onsite"}}`:                     judge.Pass,
 		`{journal: {of: "\"brd_1\""}, expect: first.action == "pulse"}`:                           judge.Pass,
 		`{mark: a}, {journal: {of: "\"brd_1\"", all: at <= at("a+1h")}}`:                          judge.Pass,
-		`{mark: a}, {journal: {of: "\"brd_1\""}, expect: "all(lines, .at < at('a+1h'))"}`:           judge.Pass,
+		`{mark: a}, {journal: {of: "\"brd_1\""}, expect: "all(lines, .at < at('a+1h'))"}`:         judge.Pass,
 		`{mark: a}, {expect: at("a") <= at("a+1h")}`:                                              judge.Invalid,
 	} {
 		f := newFake(t)
