@@ -68,7 +68,7 @@ func TestBoardFields(t *testing.T) {
 		list := r.do("GET", "/boards?limit=2&offset=1", "").([]any)
 		r.want("page", []any{len(list), list[0].(map[string]any)["boardId"]}, []any{2, two})
 		r.want("of a place", len(r.do("GET", "/boards?placeId=plc_test", "").([]any)), 1)
-		r.want("of an empty place: all", len(r.do("GET", "/boards?placeId=", "").([]any)), len(r.do("GET", "/boards", "").([]any)))
+		r.want("of no place: all boards", len(r.do("GET", "/boards?placeId=", "").([]any)), len(r.do("GET", "/boards", "").([]any)))
 		r.want("escaped", r.do("GET", "/boards/brd%5Fone", "").(map[string]any)["boardId"], any(one))
 	})
 }
@@ -225,6 +225,7 @@ func TestBadRequests(t *testing.T) {
 			{"POST", "/people/leaf", `{"doorId":"dor_one1","action":"opens"}`, 400, "invalid_field", "action"},
 			{"POST", "/people/leaf", `{"doorId":"dor_one1"}`, 400, "missing_field", "action"},
 			{"GET", "/boards?placeId=plc_x", "", 404, "place_not_found", ""},
+			{"GET", "/boards?limit=", "", 400, "invalid_query", "limit"},
 			{"GET", "/boards?limt=3", "", 400, "invalid_query", "limt"},
 			{"GET", "/boards?limit=1&limit=2", "", 400, "invalid_query", "limit"},
 			{"GET", "/faults?limit=3", "", 400, "invalid_query", "limit"},
