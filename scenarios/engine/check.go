@@ -12,7 +12,7 @@ import (
 
 // checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
-	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}}
+	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}, hands: map[string]bool{}}
 	for _, n := range builtins {
 		c.names[n] = true
 	}
@@ -50,6 +50,7 @@ type checker struct {
 	copies                     copies
 	armed                      map[string]bool // names of faults; "" if one is computed in the run
 	cleared                    []Text
+	hands                      map[string]bool // names of connections by hand
 }
 
 func (c *checker) steps(steps []Step) {
@@ -186,7 +187,8 @@ var resultFields = fieldSet(`status body data error message details headers tota
 	boards worst lines lives last first records events
 	people kept revoked phase hits faultId
 	verdict sent sentRate outcomes codes lag thresholds repeats
-	permit keyId apiKey now mode state text`)
+	permit keyId apiKey now mode state text
+	connack granted payload topic retained`)
 
 // elementFields are what "all" sees of a board, a journal line, a record or an event.
 var elementFields = fieldSet(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords doors

@@ -30,6 +30,7 @@ type fileRun struct {
 	watch       watch
 	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
 	given       map[string]*given
+	hands       hands
 }
 
 // arming is a fault that a step armed, at one or several listeners.

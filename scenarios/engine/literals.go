@@ -32,6 +32,8 @@ func (c *checker) literals(s *Step) {
 		c.week(v.Policy.Week)
 	case v.Netloss != nil && !v.Netloss.fails():
 		c.channels(v.Netloss)
+	case v.MQTT != nil:
+		c.mqtt(v.MQTT, s.pos)
 	case v.Bulk != nil:
 		c.count("register", &v.Bulk.Register, 1)
 		c.count("revoke", v.Bulk.Revoke, 0)

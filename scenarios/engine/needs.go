@@ -83,4 +83,5 @@ func (*Reservation) needs() needed { return needed{control: true} }
 func (*PlaceSet) needs() needed    { return needed{control: true} }
 func (*DoorSet) needs() needed     { return needed{control: true} }
 func (*Control) needs() needed     { return needed{control: true} }
+func (*MQTT) needs() needed        { return needed{control: true} }
 func (*LoadPlan) needs() needed    { return needed{load: true} }

@@ -66,6 +66,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		}
 	}
 	fr.play(ctx, sc, &res)
+	fr.hands.hangUp()
 	if r.lab != nil {
 		fr.gaveUp(ctx, given, &res)
 	}

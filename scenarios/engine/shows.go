@@ -41,6 +41,7 @@ var verbShows = map[string]string{
 	"synced":       "CMD-6 HRS-1 OFF-4 SYNC",
 	"journal":      "AUTH-2 AUTH-4 AUTH-5 CMD ENT HRS-1 LEG-1 OFF PERM-1 PERM-2 PERM-3 PERM-4 PERM-6 PERM-7 SYNC",
 	"key":          "AUTH",
+	"mqtt":         "", // the lab decides what is said; claim what follows from it
 }
 
 // pathShows lists the same for requests by the beginning of their path; the first that fits counts.

@@ -151,6 +151,8 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 		return all != nil && !all.truism()
 	case v.Control != nil:
 		return v.Control.refused()
+	case v.MQTT != nil:
+		return v.MQTT.asserts()
 	case v.Load != nil:
 		return v.Load.Plan.Limits()
 	case v.Group != nil:

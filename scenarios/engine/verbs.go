@@ -28,6 +28,7 @@ type Verbs struct {
 	Journal     *Journal     `json:"journal,omitempty" jsonschema:"description=Read ground truth of a board or door"`
 	Cohort      *Cohort      `json:"cohort,omitempty" jsonschema:"description=Choose boards by the seed and give them a name"`
 	Fault       *Fault       `json:"fault,omitempty" jsonschema:"description=Arm a fault"`
+	MQTT        *MQTT        `json:"mqtt,omitempty" jsonschema:"description=Speak MQTT by hand in the place of a simulated board"`
 	Crash       *Crash       `json:"crash,omitempty" jsonschema:"description=Kill the server at a step of a command and wait until it has restarted"`
 	Clear       *Clear       `json:"clear,omitempty" jsonschema:"description=Remove a fault by name or all"`
 

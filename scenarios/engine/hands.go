@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/byhand"
+)
+
+// theHand is the name of a connection that has none; theEnd stands for the end of a connection among the channels.
+const (
+	theHand = "hand"
+	theEnd  = "end"
+)
+
+// hands are the connections over which a file speaks MQTT by hand. They end with the file.
+type hands struct {
+	mu     sync.Mutex
+	byName map[string]*hand
+	all    []*hand
+}
+
+func (s *hands) get(name string) *hand {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byName[name]
+}
+
+func (s *hands) put(name string, h *hand) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byName == nil {
+		s.byName = map[string]*hand{}
+	}
+	s.byName[name], s.all = h, append(s.all, h)
+}
+
+// hangUp ends all connections.
+func (s *hands) hangUp() {
+	s.mu.Lock()
+	all := s.all
+	s.all, s.byName = nil, nil
+	s.mu.Unlock()
+	for _, h := range all {
+		h.conn.Disconnect()
+	}
+}
+
+// hand is one connection and what has come over it.
+type hand struct {
+	conn  *byhand.Conn
+	board string
+	auto  []string      // messages that are answered at once
+	hide  func(string)  // masks a secret in everything that is written
+	news  chan struct{} // holds something if the inbox may have grown
+
+	mu    sync.Mutex
+	inbox []received // not waited for yet
+}
+
+// received is a message from the server.
+type received struct {
+	channel, topic string
+	payload        any // decoded; text if it isn't JSON
+	retained       bool
+}
+
+func (r received) fields() fields {
+	return fields{"payload": r.payload, "topic": r.topic, "retained": r.retained}
+}
+
+// hear takes in a message, and answers it if the hand is to do so.
+func (h *hand) hear(m byhand.Message) {
+	got := received{channel: m.Topic[strings.LastIndex(m.Topic, "/")+1:], topic: m.Topic, retained: m.Retain}
+	if json.Unmarshal(m.Payload, &got.payload) != nil {
+		got.payload = string(m.Payload)
+	}
+	in, object := got.payload.(map[string]any)
+	if key, ok := in["phoneKey"].(string); ok {
+		h.hide(key)
+	}
+	h.mu.Lock()
+	h.inbox = append(h.inbox, got)
+	h.mu.Unlock()
+	select {
+	case h.news <- struct{}{}:
+	default:
+	}
+	if object && slices.Contains(h.auto, got.channel) {
+		to, say := goodAnswer(got.channel, in)
+		raw, _ := json.Marshal(say)
+		_ = h.conn.Publish(byhand.Message{Topic: topicOf(h.board, to), Payload: raw})
+	}
+}
+
+// goodAnswer is what a board that works answers at once, and on which channel.
+func goodAnswer(channel string, in map[string]any) (to string, say any) {
+	switch channel {
+	case "sync":
+		page, _ := in["page"].(float64)
+		pages, _ := in["pages"].(float64)
+		if page < pages {
+			return "ack", map[string]any{"type": "page", "revision": in["to"], "page": page}
+		}
+		return "ack", map[string]any{"type": "sync", "revision": in["to"], "digest": in["digest"]}
+	case "cfg":
+		return "ack", map[string]any{"type": "cfg", "id": in["id"], "result": "ok", "netloss": in["netloss"]}
+	}
+	return "rpt", map[string]any{"commandId": in["id"], "epoch": in["epoch"], "result": "ok"}
+}
+
+// forget drops what has come on a channel and wasn't waited for.
+func (h *hand) forget(channel string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.inbox = slices.DeleteFunc(h.inbox, func(r received) bool { return r.channel == channel })
+}
+
+// next waits for the next message of a channel that fits, and takes it and those of the channel before it. nil = none
+// came within limit (wall time), or before ctx or the connection ended.
+func (h *hand) next(ctx context.Context, channel string, limit time.Duration, fits func(received) bool) *received {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		over := h.over()
+		if got := h.take(channel, fits); got != nil {
+			return got
+		}
+		if over && channel == theEnd {
+			return &received{channel: theEnd}
+		}
+		if over {
+			return nil
+		}
+		select {
+		case <-h.news:
+		case <-h.conn.Over():
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (h *hand) take(channel string, fits func(received) bool) *received {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, r := range h.inbox {
+		if r.channel != channel || !fits(r) {
+			continue
+		}
+		left := slices.DeleteFunc(slices.Clone(h.inbox[:i]), func(r received) bool { return r.channel == channel })
+		h.inbox = append(left, h.inbox[i+1:]...)
+		return &r
+	}
+	return nil
+}
+
+func (h *hand) over() bool {
+	select {
+	case <-h.conn.Over():
+		return true
+	default:
+		return false
+	}
+}
+
+// instead says what there was when nothing that fits had come.
+func (h *hand) instead(channel string) (text string) {
+	if h.over() && channel != theEnd {
+		text = " (the server closed the connection)"
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n, last := 0, received{}
+	for _, r := range h.inbox {
+		if r.channel == channel {
+			n, last = n+1, r
+		}
+	}
+	if n > 0 {
+		text += fmt.Sprintf("; %d others came, the last: %s", n, brief(last.payload, 400))
+	}
+	return text
+}
