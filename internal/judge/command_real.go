@@ -28,7 +28,11 @@ func (v *View) unwitnessed(t *tally, c *command, outcome vocab.Outcome, result v
 		return true
 	}
 	t.real++
-	if told, report := c.told(outcome), c.soundReport(); v.hasReports && (report == nil || v.before(told, report) || report.Result != result) {
+	report := c.soundReport()
+	if v.byHand(c) {
+		report = c.reported(result)
+	}
+	if told := c.told(outcome); v.hasReports && (report == nil || v.before(told, report) || report.Result != result) {
 		t.bad(told, "%s ended %s, but its real board had not said so", c.id, outcome) // [CMD-1] [CMD-3]
 	}
 	return true
@@ -38,7 +42,7 @@ func (v *View) unwitnessed(t *tally, c *command, outcome vocab.Outcome, result v
 // and never a different one.
 func (v *View) guestSays(t *tally, c *command) {
 	first := c.soundReport()
-	if first == nil || !c.byGuest() {
+	if first == nil || !c.byGuest() || v.byHand(c) {
 		return
 	}
 	for _, e := range c.reports {
@@ -52,6 +56,20 @@ func (v *View) guestSays(t *tally, c *command) {
 	}
 }
 
+// byHand reports whether a scenario spoke for the command's board: it may say anything, so only what the server makes of
+// it is judged.
+func (v *View) byHand(c *command) bool { return c.byGuest() && v.hands[c.to.id] }
+
+// reported is the first report with a result from the board that the command went to.
+func (c *command) reported(result vocab.Result) *history.Event {
+	for _, e := range c.reports {
+		if e.Result == result && e.BoardID == c.to.id {
+			return e
+		}
+	}
+	return nil
+}
+
 func outcomeOf(report *history.Event) string {
 	if report.Reason != "" {
 		return fmt.Sprintf("%s (%s)", report.Result, report.Reason)
@@ -62,7 +80,7 @@ func outcomeOf(report *history.Event) string {
 // heardAfter reports whether a real board has answered something sent after the command on the same connection: then it
 // received the command, too.
 func (v *View) heardAfter(c *command) bool {
-	if !c.byGuest() {
+	if !c.byGuest() || v.byHand(c) {
 		return false
 	}
 	sent, p := c.publishes[0], v.places[c.to.place]

@@ -21,6 +21,7 @@ type View struct {
 	starts   []*history.Event
 	nameless []*history.Event // 200 of a door command without its id
 	looks    []*history.Event // at what boards have
+	hands    map[string]bool  // boards in whose place a scenario speaks
 
 	tells
 	whole    *whole // the history of which this is a part; nil = this is all of it
@@ -116,7 +117,7 @@ func more(kind string) bool {
 func viewOf(events []history.Event, of *whole) *View {
 	v := &View{
 		events: events, whole: of, commands: map[string]*command{}, keys: map[string]*keyUse{},
-		boards: map[string]*board{}, places: map[string]*place{}, seats: map[string]*seat{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{}, early: map[string]bool{},
+		boards: map[string]*board{}, places: map[string]*place{}, seats: map[string]*seat{}, hands: map[string]bool{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{}, early: map[string]bool{},
 	}
 	for i := range events {
 		v.add(&events[i])
@@ -164,6 +165,8 @@ func (v *View) add(e *history.Event) {
 	case history.Call:
 		v.rawCalls = append(v.rawCalls, e)
 		v.addPolicy(e)
+	case history.Hand:
+		v.hands[e.BoardID] = true
 	case history.Look:
 		v.looks = append(v.looks, e)
 	case history.Received:

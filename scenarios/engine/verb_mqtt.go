@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/byhand"
+	"github.com/doorlab/doorlab/internal/history"
 )
 
 // How long await and quiet last by default, in wall time.
@@ -87,6 +88,7 @@ func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
 		return nil, err
 	}
 	x.run.mask.add(login.Password)
+	x.run.emit(history.Event{Kind: history.Hand, BoardID: b.id})
 	hello := byhand.Hello{ClientID: login.ClientID, Username: login.Username, Password: login.Password, KeepAlive: 30, Level: 4}
 	if m.Connect != nil {
 		if err := m.Connect.fill(x, b.id, &hello); err != nil {
