@@ -74,7 +74,7 @@ func (v *View) outagePolicies() *tally {
 			}
 			continue
 		}
-		if put == nil || put.overlaps(c) || v.replaced(c.Path, put, c) {
+		if put == nil || put.overlaps(c) || v.hands[c.Path] || v.replaced(c.Path, put, c) { // a hand says what it likes in its hellos
 			continue
 		}
 		t.checked++

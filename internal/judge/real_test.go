@@ -174,3 +174,65 @@ func TestRealBoardsSilence(t *testing.T) {
 		}
 	}
 }
+
+// A board in whose place a scenario speaks may report anything. What the server makes of it is judged.
+func TestBoardByHand(t *testing.T) {
+	t.Parallel()
+	twice := func(t *testing.T, h *builder, outcome vocab.Outcome, first vocab.Result) {
+		cmd := h.asked("k", outcome)
+		h.after(t, is(history.Received, cmd), same)
+		h.edit(t, 0, is(history.Received, cmd), func(e *history.Event) { e.Result = first })
+	}
+	for name, c := range map[string]struct {
+		plant       func(t *testing.T, h *builder)
+		clause, why string // "" = no breach
+	}{
+		"repeats its report":               {func(t *testing.T, h *builder) { twice(t, h, vocab.Reported, "ok") }, "", ""},
+		"says something else first":        {func(t *testing.T, h *builder) { twice(t, h, vocab.Reported, "maybe") }, "", ""},
+		"opened, but it had only refused":  {func(t *testing.T, h *builder) { twice(t, h, vocab.Reported, "refused"); onlyRefused(h) }, "CMD-1", "but its real board had not said so"},
+		"opened, but another one had said": {func(t *testing.T, h *builder) { byAnother(h, h.asked("k", vocab.Reported)) }, "CMD-1", "but its real board had not said so"},
+		"refused, but it had opened": {func(t *testing.T, h *builder) {
+			h.edit(t, 0, is(history.Received, h.asked("k", vocab.Refused)), func(e *history.Event) { e.Result, e.Reason = "ok", "" })
+		}, "CMD-3", "but its real board had not said so"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := clean()
+			h.guest()
+			h.emit(history.Event{Kind: history.Hand, BoardID: "brd_1"})
+			c.plant(t, h)
+			for _, v := range Judge(NewView(h.events)) {
+				switch {
+				case v.Clause == c.clause && (v.Status != Fail || !strings.Contains(v.FirstBad.Why, c.why)):
+					t.Errorf("%s, want FAIL with %q", v, c.why)
+				case v.Clause != c.clause && v.Status == Fail:
+					t.Errorf("charged too: %s (%s), want only %q", v, v.FirstBad.Why, c.clause)
+				}
+			}
+		})
+	}
+}
+
+// onlyRefused makes every report on the last command a refusal.
+func onlyRefused(h *builder) {
+	cmd := ""
+	for _, e := range h.events {
+		if e.Kind == history.Received {
+			cmd = e.CommandID
+		}
+	}
+	for i := range h.events {
+		if e := &h.events[i]; e.Kind == history.Received && e.CommandID == cmd {
+			e.Result, e.Reason = vocab.Refused, "busy"
+		}
+	}
+}
+
+// byAnother makes another board the sender of every report on a command.
+func byAnother(h *builder, cmd string) {
+	for i := range h.events {
+		if e := &h.events[i]; e.Kind == history.Received && e.CommandID == cmd {
+			e.BoardID = "brd_2"
+		}
+	}
+}

@@ -36,6 +36,7 @@ type fake struct {
 	away    int             // control requests after POST /restart that get no answer
 	lines   []m             // of every journal
 	ended   map[string]bool // paths that DELETE no longer finds
+	broker  string          // where detached boards connect
 	api     *httptest.Server
 	lab     *httptest.Server
 }
@@ -177,6 +178,8 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": append([]m{}, f.lines...)})
 	case path == "/history":
 		_ = history.Write(w, f.events)
+	case strings.HasSuffix(path, "/detach"):
+		say(w, 200, m{"data": m{"mqtt": f.broker, "clientId": "brd_1", "username": "brd_1", "password": "right"}})
 	case path == "/people/present":
 		say(w, 200, m{"data": m{"result": "denied", "reason": "no_valid_grant"}})
 	default:

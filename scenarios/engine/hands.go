@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/byhand"
 )
 
@@ -170,10 +171,7 @@ func (h *hand) over() bool {
 }
 
 // instead says what there was when nothing that fits had come.
-func (h *hand) instead(channel string) (text string) {
-	if h.over() && channel != theEnd {
-		text = " (the server closed the connection)"
-	}
+func (h *hand) instead(channel string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n, last := 0, received{}
@@ -182,8 +180,8 @@ func (h *hand) instead(channel string) (text string) {
 			n, last = n+1, r
 		}
 	}
-	if n > 0 {
-		text += fmt.Sprintf("; %d others came, the last: %s", n, brief(last.payload, 400))
+	if n == 0 {
+		return ""
 	}
-	return text
+	return fmt.Sprintf("; %s came, the last: %s", amount.Many(n, "other message"), brief(last.payload, 400))
 }

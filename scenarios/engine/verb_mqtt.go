@@ -245,8 +245,14 @@ func (m *MQTT) wait(x *frame, h *hand, out fields) error {
 		return x.ctx.Err()
 	case m.Quiet != "" && got != nil:
 		return failed("%s came, although it should be quiet: %s", channel, brief(got.payload, 400))
+	case m.Quiet != "" && wrong != nil:
+		return wrong
+	case m.Quiet != "" && channel != theEnd && h.over():
+		return failed("the connection has ended, so %s can't come", channel)
 	case m.Quiet != "":
 		return nil
+	case got == nil && channel != theEnd && h.over():
+		return failed("%s before the connection ended%s%s", m.waited(channel), h.instead(channel), because(wrong))
 	case got == nil:
 		return failed("%s within %s%s%s", m.waited(channel), limit, h.instead(channel), because(wrong))
 	}
