@@ -34,7 +34,7 @@ var floors = []floor{
 	{"doorlabtest", []string{"testbed", "internal"}, "a lab for other people's Go tests"},
 	{"examples", nil, "partners have none of our code; only the test that runs their clients does"},
 	{"testbed", []string{"server", "boardsim", "internal"}, "a whole world in one process"},
-	{"scenarios", []string{"loadtest", "internal"}, "a scenario may play a load; it reaches the rest over HTTP"},
+	{"scenarios", []string{"loadtest", "internal"}, "a scenario may play a load; it reaches the rest over HTTP, or over MQTT in a board's place"},
 	{"loadtest", []string{"internal"}, "load reaches its target over HTTP"},
 	{"server", []string{"internal"}, "it must work with real boards"},
 	{"boardsim", []string{"internal"}, "a board knows only what was synchronized to it"},

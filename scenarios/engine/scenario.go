@@ -1,8 +1,8 @@
 // Package engine is the scenario language and the engine that plays it. YAML files
 // are decoded strictly (every mistake at once, with its position), checked, and run
-// step by step against a Target, over HTTP only: the public API and the control
-// API. One file therefore runs in one process, against separate processes and
-// against any deployment. What the steps did goes into a history, which
+// step by step against a Target, from outside: over the public API and the control
+// API, and over MQTT where a step speaks in a board's place. One file therefore
+// runs in one process, against separate processes and against any deployment. What the steps did goes into a history, which
 // internal/judge judges at the end.
 package engine
 

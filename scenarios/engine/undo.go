@@ -21,10 +21,18 @@ type undo struct {
 	mu   sync.Mutex
 	seen map[string]bool
 	back []func(ctx context.Context) error // in the order of the changes
+	away []func(ctx context.Context) error // boards to attach before anything else, which may need them
 }
 
 // add remembers how to undo something, once per name.
-func (u *undo) add(name string, back func(ctx context.Context) error) {
+func (u *undo) add(name string, back func(ctx context.Context) error) { u.remember(&u.back, name, back) }
+
+// attach remembers how to attach a board again.
+func (u *undo) attach(name string, back func(ctx context.Context) error) {
+	u.remember(&u.away, name, back)
+}
+
+func (u *undo) remember(in *[]func(ctx context.Context) error, name string, back func(ctx context.Context) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.seen == nil {
@@ -32,7 +40,7 @@ func (u *undo) add(name string, back func(ctx context.Context) error) {
 	}
 	if !u.seen[name] {
 		u.seen[name] = true
-		u.back = append(u.back, back)
+		*in = append(*in, back)
 	}
 }
 
@@ -45,18 +53,25 @@ func (u *undo) has(name string) bool {
 // putBack undoes everything, the last change first; it continues after errors.
 func (r *run) putBack(ctx context.Context) error {
 	r.undo.mu.Lock()
-	back := r.undo.back
-	r.undo.back, r.undo.seen = nil, nil
+	back, away := r.undo.back, r.undo.away
+	r.undo.back, r.undo.away, r.undo.seen = nil, nil, nil
 	r.undo.mu.Unlock()
 	slices.Reverse(back)
 	r.undoing.Store(true)
 	defer r.undoing.Store(false)
 	var first error
-	for _, f := range back {
-		if err := f(ctx); err != nil && first == nil {
-			first = err
+	all := func(list []func(context.Context) error) {
+		for _, f := range list {
+			if err := f(ctx); err != nil && first == nil {
+				first = err
+			}
 		}
 	}
+	all(away)
+	if len(away) > 0 {
+		_ = r.synced(ctx, nil, catchUp) // whatever fails because a board isn't back says so
+	}
+	all(back)
 	return first
 }
 
@@ -283,7 +298,9 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 	case path == "/people/leaf" && in["action"] != "close":
 		end("leaf "+show(in["doorId"]), path, map[string]any{"doorId": in["doorId"], "action": "close"})
 	case labDetach.MatchString(path):
-		end(path, strings.Replace(path, "/detach", "/attach", 1), nil)
+		r.undo.attach(path, func(ctx context.Context) error {
+			return r.lab.ask(ctx, base, http.MethodPost, strings.Replace(path, "/detach", "/attach", 1), nil, nil)
+		})
 	}
 }
 
