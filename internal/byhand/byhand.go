@@ -236,7 +236,7 @@ func encode(pk *packets.Packet, to *bytes.Buffer) error {
 // read reads packets until the connection ends.
 func (c *Conn) read() {
 	defer close(c.over)
-	defer c.conn.Close()
+	defer func() { _ = c.conn.Close() }()
 	in := bufio.NewReader(c.conn)
 	for {
 		pk, err := next(in)

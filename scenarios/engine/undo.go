@@ -25,7 +25,9 @@ type undo struct {
 }
 
 // add remembers how to undo something, once per name.
-func (u *undo) add(name string, back func(ctx context.Context) error) { u.remember(&u.back, name, back) }
+func (u *undo) add(name string, back func(ctx context.Context) error) {
+	u.remember(&u.back, name, back)
+}
 
 // attach remembers how to attach a board again.
 func (u *undo) attach(name string, back func(ctx context.Context) error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -256,9 +257,7 @@ func (m *MQTT) wait(x *frame, h *hand, out fields) error {
 	case got == nil:
 		return failed("%s within %s%s%s", m.waited(channel), limit, h.instead(channel), because(wrong))
 	}
-	for k, v := range got.fields() {
-		out[k] = v
-	}
+	maps.Copy(out, got.fields())
 	return nil
 }
 
