@@ -17,8 +17,9 @@ func (r *run) lacks(f *File) string {
 			live++
 		}
 	}
-	boards, real := 0, 0
+	boards, real, apart := 0, 0, false
 	for _, b := range r.dir.boards {
+		apart = apart || b.owner != "" && r.lab != nil && b.owner != r.lab.main
 		if b.real {
 			real++
 		} else if b.kind != "test" && b.owner != "" || r.keysOnly() && (b.kind != "test" || live == 0) {
@@ -36,6 +37,8 @@ func (r *run) lacks(f *File) string {
 		return fmt.Sprintf("needs %d live places, the target has %d", n.Places, live)
 	case n.Test && test == 0:
 		return "needs a test place"
+	case n.Together && (r.lab == nil || apart):
+		return "needs server and boards in one process"
 	case r.keysOnly() && n.Fleet:
 		return "needs a fleet of simulated boards"
 	case boards < n.Boards:

@@ -21,13 +21,14 @@ type Doc struct {
 
 // Needs says what a target must offer. What the verbs of a file need is added by itself.
 type Needs struct {
-	Boards  int  `json:"boards,omitempty" jsonschema:"description=At least this many live boards"`
-	Places  int  `json:"places,omitempty" jsonschema:"description=At least this many live places"`
-	Control bool `json:"control,omitempty" jsonschema:"description=A control listener"`
-	Virtual bool `json:"virtual,omitempty" jsonschema:"description=A virtual clock"`
-	Live    bool `json:"live,omitempty" jsonschema:"description=A live place"`
-	Test    bool `json:"test,omitempty" jsonschema:"description=A test place"`
-	Fleet   bool `json:"fleet,omitempty" jsonschema:"description=The file is about a fleet: in a testbed its world has as many boards as check --boards says; other files get few"`
+	Boards   int  `json:"boards,omitempty" jsonschema:"description=At least this many live boards"`
+	Places   int  `json:"places,omitempty" jsonschema:"description=At least this many live places"`
+	Control  bool `json:"control,omitempty" jsonschema:"description=A control listener"`
+	Virtual  bool `json:"virtual,omitempty" jsonschema:"description=A virtual clock"`
+	Live     bool `json:"live,omitempty" jsonschema:"description=A live place"`
+	Test     bool `json:"test,omitempty" jsonschema:"description=A test place"`
+	Together bool `json:"together,omitempty" jsonschema:"description=Server and simulated boards in one process"`
+	Fleet    bool `json:"fleet,omitempty" jsonschema:"description=The file is about a fleet: in a testbed its world has as many boards as check --boards says; other files get few"`
 }
 
 // Step is one verb and the common keys.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/internal/wire"
 )
 
 // LateReport is a report for a command that is no longer running.
@@ -11,12 +12,15 @@ type LateReport struct {
 	CommandID  string
 	BoardID    string
 	Refused    bool
+	Standing   *wire.Standing // nil = none reported
 	ReportedAt time.Time
 }
 
 // Past is what the ledger knows about the command that a late report names; zero if there is no such command.
 type Past struct {
 	BoardID string
+	DoorID  string
+	Channel int
 	Command string
 	Outcome vocab.Outcome // "" = not settled
 }
@@ -27,7 +31,7 @@ type Late int
 // Results of Ledger.Late.
 const (
 	LateUnknown Late = iota // no such command, or it was never sent
-	LateForeign             // another board's command
+	LateForeign             // another board's command, or with another door's standing
 	LateKnown               // settled before, nothing changed
 	LateSettled             // the 504's record is settled now
 )
@@ -38,7 +42,7 @@ func (r LateReport) Verdict(was Past) (v Late, settleAs vocab.Result) {
 	switch {
 	case was == Past{}:
 		return LateUnknown, ""
-	case was.BoardID != r.BoardID:
+	case was.BoardID != r.BoardID, !names(r.Standing, Door{DoorID: was.DoorID, Channel: was.Channel}):
 		return LateForeign, ""
 	case was.Outcome == vocab.Offline || was.Outcome == "": // never sent, or not sent yet
 		return LateUnknown, ""

@@ -28,7 +28,7 @@ func (s *Service) Report(boardID string, r wire.Report, ack func(accepted bool))
 		s.late(boardID, r, ack)
 		return false
 	}
-	if c.door.BoardID != boardID || !names(r, c.door) {
+	if c.door.BoardID != boardID || !names(r.Standing, c.door) {
 		s.count.foreign.Add(1)
 		ack(false)
 		return false
@@ -54,9 +54,9 @@ func sound(r wire.Report) bool {
 	return false
 }
 
-// names reports whether the report's standing, if it has one, is that of the command's door.
-func names(r wire.Report, d Door) bool {
-	return r.Standing == nil || (r.Standing.Channel == d.Channel && (r.Standing.DoorID == "" || r.Standing.DoorID == d.DoorID))
+// names reports whether a report's standing, if it has one, is that of the command's door.
+func names(s *wire.Standing, d Door) bool {
+	return s == nil || s.Channel == d.Channel && (s.DoorID == "" || s.DoorID == d.DoorID)
 }
 
 // take keeps the first report of a running command. Repeats are acknowledged together with it; what arrives after the
@@ -98,7 +98,7 @@ func (s *Service) late(boardID string, r wire.Report, ack func(bool)) {
 	done := s.cfg.Flight.Begin()
 	defer done()
 	got, err := s.cfg.Ledger.Late(LateReport{CommandID: r.CommandID, BoardID: boardID,
-		Refused: r.Result == vocab.Refused, ReportedAt: s.now()})
+		Refused: r.Result == vocab.Refused, Standing: r.Standing, ReportedAt: s.now()})
 	if err != nil {
 		return // not acknowledged: the board sends it again
 	}

@@ -171,7 +171,7 @@ func (c Commands) Late(r command.LateReport) (command.Late, error) {
 	if err != nil {
 		return command.LateUnknown, err
 	}
-	verdict, settleAs := r.Verdict(command.Past{BoardID: was.BoardID, Command: was.Command, Outcome: vocab.Outcome(was.Outcome.String)})
+	verdict, settleAs := r.Verdict(command.Past{BoardID: was.BoardID, DoorID: was.DoorID, Channel: int(was.Channel), Command: was.Command, Outcome: vocab.Outcome(was.Outcome.String)})
 	if verdict != command.LateSettled {
 		return verdict, nil
 	}

@@ -44,19 +44,27 @@ func (q *Queries) CommandByKey(ctx context.Context, placeID string, key sql.Null
 }
 
 const commandOutcome = `-- name: CommandOutcome :one
-SELECT board_id, command, outcome FROM commands WHERE id = ?
+SELECT c.board_id, c.door_id, c.command, c.outcome, COALESCE(d.channel, 0) AS channel FROM commands c LEFT JOIN doors d ON d.id = c.door_id WHERE c.id = ?
 `
 
 type CommandOutcomeRow struct {
 	BoardID string
+	DoorID  string
 	Command string
 	Outcome sql.NullString
+	Channel int64
 }
 
 func (q *Queries) CommandOutcome(ctx context.Context, id string) (CommandOutcomeRow, error) {
 	row := q.db.QueryRowContext(ctx, commandOutcome, id)
 	var i CommandOutcomeRow
-	err := row.Scan(&i.BoardID, &i.Command, &i.Outcome)
+	err := row.Scan(
+		&i.BoardID,
+		&i.DoorID,
+		&i.Command,
+		&i.Outcome,
+		&i.Channel,
+	)
 	return i, err
 }
 

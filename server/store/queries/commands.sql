@@ -18,7 +18,7 @@ DELETE FROM commands WHERE id = ? AND outcome IS NULL;
 UPDATE commands SET outcome = ?, device_code = ?, reported_at = ?, status = ?, body = ? WHERE id = ? AND outcome IS NULL;
 
 -- name: CommandOutcome :one
-SELECT board_id, command, outcome FROM commands WHERE id = ?;
+SELECT c.board_id, c.door_id, c.command, c.outcome, COALESCE(d.channel, 0) AS channel FROM commands c LEFT JOIN doors d ON d.id = c.door_id WHERE c.id = ?;
 
 -- name: UnsettledCommands :many
 SELECT * FROM commands WHERE outcome IS NULL ORDER BY id;
