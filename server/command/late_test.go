@@ -10,7 +10,9 @@ import (
 // What a late report means; see CMD-4.
 func TestLateVerdict(t *testing.T) {
 	t.Parallel()
-	past := func(outcome vocab.Outcome) Past { return Past{BoardID: "brd_a", DoorID: "dor_1", Channel: 2, Command: "hold", Outcome: outcome} }
+	past := func(outcome vocab.Outcome) Past {
+		return Past{BoardID: "brd_a", DoorID: "dor_1", Channel: 2, Command: "hold", Outcome: outcome}
+	}
 	for _, tc := range []struct {
 		name    string
 		was     Past
