@@ -101,8 +101,11 @@ func (c *checker) path(t Text) {
 }
 
 func checkPath(path string) error {
-	if !strings.HasPrefix(path, "/") {
+	switch {
+	case !strings.HasPrefix(path, "/"):
 		return fmt.Errorf("a path begins with /, found %q", path)
+	case strings.Contains(path, "map["): // how Go writes an object
+		return fmt.Errorf("a template in the path yields an object: name one of its fields, such as ${one.board}; found %q", path)
 	}
 	return nil
 }

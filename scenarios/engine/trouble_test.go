@@ -121,3 +121,13 @@ func TestAgainWithoutControl(t *testing.T) {
 		t.Errorf("two runs used the references %v, want one each", refs)
 	}
 }
+
+// TestObjectInAPath: a path with a cohort in it is never sent.
+func TestObjectInAPath(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	res, out := play(t, f, `steps: [{cohort: {name: one}}, {control: {path: "/boards/${one}"}}]`, Options{})
+	if got := res.Files[0]; got.Status != judge.Blocked || !strings.Contains(got.Reason, "name one of its fields") || f.asked("map[") > 0 {
+		t.Errorf("got %s %q, want BLOCKED and what to write instead\n%s", got.Status, got.Reason, out)
+	}
+}

@@ -102,7 +102,7 @@ func (l ledger) Late(r command.LateReport) (command.Late, error) {
 	was := command.Past{}
 	x := l.w.row(r.CommandID)
 	if x != nil {
-		was = command.Past{BoardID: x.in.BoardID, Command: x.in.Command}
+		was = command.Past{BoardID: x.in.BoardID, DoorID: x.in.DoorID, Channel: 1, Command: x.in.Command}
 		if x.st != nil {
 			was.Outcome = x.st.Outcome
 		}
