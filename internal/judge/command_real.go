@@ -58,7 +58,18 @@ func (v *View) guestSays(t *tally, c *command) {
 
 // byHand reports whether a scenario spoke for the command's board: it may say anything, so only what the server makes of
 // it is judged.
-func (v *View) byHand(c *command) bool { return c.byGuest() && v.hands[c.to.id] }
+func (v *View) byHand(c *command) bool { return c.byGuest() && v.handAt(c.to.id, c.publishes[0]) }
+
+// handAt reports whether a scenario spoke in a board's place at the time of an event.
+func (v *View) handAt(id string, at *history.Event) (hand bool) {
+	for _, e := range v.hands[id] {
+		if v.before(at, e) {
+			break
+		}
+		hand = e.Kind == history.Hand
+	}
+	return hand
+}
 
 // reported is the first report with a result from the board that the command went to.
 func (c *command) reported(result vocab.Result) *history.Event {

@@ -74,7 +74,7 @@ func (v *View) outagePolicies() *tally {
 			}
 			continue
 		}
-		if put == nil || put.overlaps(c) || v.hands[c.Path] || v.replaced(c.Path, put, c) { // a hand says what it likes in its hellos
+		if put == nil || put.overlaps(c) || v.handAt(c.Path, put.Event) || v.replaced(c.Path, put, c) { // a hand may store something else whenever it likes
 			continue
 		}
 		t.checked++

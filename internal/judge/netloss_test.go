@@ -55,3 +55,55 @@ func TestPolicyAsAnswered(t *testing.T) {
 		})
 	}
 }
+
+// TestPolicyByHand: a board in whose place a scenario speaks may store another policy than it was asked for, as long as
+// the scenario speaks and no longer.
+func TestPolicyByHand(t *testing.T) {
+	t.Parallel()
+	asked := fields{"graceSec": 60, "channels": fields{"1": "hold"}, "version": 1}
+	other := fields{"graceSec": 600, "channels": fields{"1": "hold"}, "version": 1}
+	const detach, hand, attach, put, get, wrong = "detach", "hand", "attach", "put", "get", "wrong"
+	for _, c := range []struct {
+		steps   []string
+		checked int
+		fails   bool
+	}{
+		{[]string{put, wrong}, 2, true},
+		{[]string{detach, hand, put, wrong}, 1, false},
+		{[]string{detach, put, wrong}, 2, true}, // a real board
+		{[]string{put, wrong, detach, hand}, 2, true},
+		{[]string{detach, hand, attach, put, wrong}, 2, true},
+		{[]string{detach, hand, attach, put, get}, 2, false},
+	} {
+		h := newBuilder()
+		h.addBoard("plc_a", "brd_1")
+		h.online("brd_1")
+		for _, step := range c.steps {
+			e := history.Event{BoardID: "brd_1"}
+			text := history.CallText{SentAt: h.at, SentNs: h.wall + 1, Path: "brd_1", Out: asked}
+			switch step {
+			case detach:
+				e.Kind = history.Detached
+			case hand:
+				e.Kind = history.Hand
+			case attach:
+				e.Kind = history.Attached
+			case put:
+				e, text.In = history.Event{Kind: history.Call, Method: "PUT"}, asked
+			case get:
+				e = history.Event{Kind: history.Call, Method: "GET"}
+			case wrong:
+				e, text.Out = history.Event{Kind: history.Call, Method: "GET"}, other
+			}
+			if e.Kind == history.Call {
+				raw, _ := json.Marshal(text)
+				e.PlaceID, e.Route, e.Status, e.Text = "plc_a", netlossRoute, 200, string(raw)
+			}
+			h.emit(e)
+		}
+		got := NewView(h.events).outagePolicies()
+		if got.checked != c.checked || (len(got.found) > 0) != c.fails {
+			t.Errorf("%v: checked %d, breaches %v; want %d, %v", c.steps, got.checked, got.found, c.checked, c.fails)
+		}
+	}
+}

@@ -194,6 +194,11 @@ func TestBoardByHand(t *testing.T) {
 		"refused, but it had opened": {func(t *testing.T, h *builder) {
 			h.edit(t, 0, is(history.Received, h.asked("k", vocab.Refused)), func(e *history.Event) { e.Result, e.Reason = "ok", "" })
 		}, "CMD-3", "but its real board had not said so"},
+		"a real board comes after it": {func(t *testing.T, h *builder) {
+			h.attach("brd_1", h.boards["brd_1"].rev)
+			h.guest()
+			twice(t, h, vocab.Reported, "ok")
+		}, "CMD-1", "reported ok twice on one connection"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,9 +19,9 @@ type View struct {
 	doors    map[string]*board // by door, from Door events
 	records  []*history.Event
 	starts   []*history.Event
-	nameless []*history.Event // 200 of a door command without its id
-	looks    []*history.Event // at what boards have
-	hands    map[string]bool  // boards in whose place a scenario speaks
+	nameless []*history.Event            // 200 of a door command without its id
+	looks    []*history.Event            // at what boards have
+	hands    map[string][]*history.Event // by board: Hand, and Attached after one
 
 	tells
 	whole    *whole // the history of which this is a part; nil = this is all of it
@@ -117,7 +117,7 @@ func more(kind string) bool {
 func viewOf(events []history.Event, of *whole) *View {
 	v := &View{
 		events: events, whole: of, commands: map[string]*command{}, keys: map[string]*keyUse{},
-		boards: map[string]*board{}, places: map[string]*place{}, seats: map[string]*seat{}, hands: map[string]bool{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{}, early: map[string]bool{},
+		boards: map[string]*board{}, places: map[string]*place{}, seats: map[string]*seat{}, hands: map[string][]*history.Event{}, doors: map[string]*board{}, excused: map[*history.Event]*history.Event{}, early: map[string]bool{},
 	}
 	for i := range events {
 		v.add(&events[i])
@@ -166,7 +166,7 @@ func (v *View) add(e *history.Event) {
 		v.rawCalls = append(v.rawCalls, e)
 		v.addPolicy(e)
 	case history.Hand:
-		v.hands[e.BoardID] = true
+		v.hands[e.BoardID] = append(v.hands[e.BoardID], e)
 	case history.Look:
 		v.looks = append(v.looks, e)
 	case history.Received:

@@ -96,6 +96,8 @@ func (b *board) add(v *View, e *history.Event) {
 		b.conn, b.applied, b.onsite = append(b.conn, e), append(b.applied, e), append(b.onsite, e)
 		if e.Kind == history.Wiped {
 			b.wiped, b.deaths = append(b.wiped, e), append(b.deaths, e)
+		} else if spoken := v.hands[b.id]; len(spoken) > 0 {
+			v.hands[b.id] = append(spoken, e)
 		}
 	case history.Applied:
 		b.applied, b.onsite = append(b.applied, e), append(b.onsite, e)

@@ -104,8 +104,8 @@ func checkPath(path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"):
 		return fmt.Errorf("a path begins with /, found %q", path)
-	case strings.Contains(path, "map["): // how Go writes an object
-		return fmt.Errorf("a template in the path yields an object: name one of its fields, such as ${one.board}; found %q", path)
+	case strings.Contains(path, `{"`):
+		return fmt.Errorf("there is an object in the path: name one of its fields, such as ${one.board}; found %q", path)
 	}
 	return nil
 }

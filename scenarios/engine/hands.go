@@ -55,13 +55,14 @@ func (s *hands) hangUp() {
 // hand is one connection and what has come over it.
 type hand struct {
 	conn  *byhand.Conn
+	ended <-chan struct{} // closed when conn has ended
 	board string
-	auto  []string      // messages that are answered at once
-	hide  func(string)  // masks a secret in everything that is written
-	news  chan struct{} // holds something if the inbox may have grown
+	auto  []string     // messages that are answered at once
+	hide  func(string) // masks a secret in everything that is written
 
 	mu    sync.Mutex
-	inbox []received // not waited for yet
+	inbox []received    // not waited for yet
+	news  chan struct{} // closed when the inbox grows; nil = nobody waits
 }
 
 // received is a message from the server.
@@ -87,11 +88,11 @@ func (h *hand) hear(m byhand.Message) {
 	}
 	h.mu.Lock()
 	h.inbox = append(h.inbox, got)
-	h.mu.Unlock()
-	select {
-	case h.news <- struct{}{}:
-	default:
+	if h.news != nil {
+		close(h.news)
+		h.news = nil
 	}
+	h.mu.Unlock()
 	if object && slices.Contains(h.auto, got.channel) {
 		to, say := goodAnswer(got.channel, in)
 		raw, _ := json.Marshal(say)
@@ -128,7 +129,7 @@ func (h *hand) next(ctx context.Context, channel string, limit time.Duration, fi
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
-		over := h.over()
+		over, news := h.over(), h.grows()
 		if got := h.take(channel, fits); got != nil {
 			return got
 		}
@@ -139,12 +140,22 @@ func (h *hand) next(ctx context.Context, channel string, limit time.Duration, fi
 			return nil
 		}
 		select {
-		case <-h.news:
-		case <-h.conn.Over():
+		case <-news:
+		case <-h.ended:
 		case <-ctx.Done():
 			return nil
 		}
 	}
+}
+
+// grows is closed when the inbox grows: several steps may wait at once.
+func (h *hand) grows() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.news == nil {
+		h.news = make(chan struct{})
+	}
+	return h.news
 }
 
 func (h *hand) take(channel string, fits func(received) bool) *received {
@@ -163,7 +174,7 @@ func (h *hand) take(channel string, fits func(received) bool) *received {
 
 func (h *hand) over() bool {
 	select {
-	case <-h.conn.Over():
+	case <-h.ended:
 		return true
 	default:
 		return false

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/byhand"
@@ -172,7 +173,7 @@ func TestHandForgets(t *testing.T) {
 	t.Parallel()
 	conn := must.Get(byhand.Dial(t.Context(), echo(t), nil, func(byhand.Message) {}))(t)
 	defer conn.Drop()
-	h := &hand{conn: conn, board: "brd_1", news: make(chan struct{}, 1)}
+	h := &hand{conn: conn, ended: conn.Over(), board: "brd_1"}
 	all := func(received) bool { return true }
 	for _, text := range []string{"a", "b"} {
 		h.hear(byhand.Message{Topic: "sac/v1/brd_1/ack", Payload: []byte(text)})
@@ -188,4 +189,23 @@ func TestHandForgets(t *testing.T) {
 	if got := h.next(t.Context(), "cmd", time.Minute, func(r received) bool { return r.payload == "b" }); got == nil || got.payload != "b" {
 		t.Errorf("got %v, want b", got)
 	}
+}
+
+// TestSeveralWaitAtOnce: a message wakes everybody who waits on a connection, not only who came first.
+func TestSeveralWaitAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &hand{board: "brd_1"}
+		got := make(chan *received)
+		for _, channel := range []string{"ack", "cmd", "sync"} {
+			go func() { got <- h.next(t.Context(), channel, time.Minute, func(received) bool { return true }) }()
+		}
+		synctest.Wait()
+		for _, channel := range []string{"sync", "cmd", "ack"} {
+			h.hear(byhand.Message{Topic: "sac/v1/brd_1/" + channel})
+			if r := <-got; r == nil || r.channel != channel {
+				t.Errorf("got %+v, want %s", r, channel)
+			}
+		}
+	})
 }

@@ -2,8 +2,8 @@
 // are decoded strictly (every mistake at once, with its position), checked, and run
 // step by step against a Target, from outside: over the public API and the control
 // API, and over MQTT where a step speaks in a board's place. One file therefore
-// runs in one process, against separate processes and against any deployment. What the steps did goes into a history, which
-// internal/judge judges at the end.
+// runs in one process, against separate processes and against any deployment. What
+// the steps did goes into a history, which internal/judge judges at the end.
 package engine
 
 // Doc is a scenario file.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,40 @@ func TestObjectInAPath(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	res, out := play(t, f, `steps: [{cohort: {name: one}}, {control: {path: "/boards/${one}"}}]`, Options{})
-	if got := res.Files[0]; got.Status != judge.Blocked || !strings.Contains(got.Reason, "name one of its fields") || f.asked("map[") > 0 {
+	if got := res.Files[0]; got.Status != judge.Blocked || !strings.Contains(got.Reason, "name one of its fields") || f.asked("/boards/{") > 0 {
 		t.Errorf("got %s %q, want BLOCKED and what to write instead\n%s", got.Status, got.Reason, out)
+	}
+}
+
+// TestAttachedFirst: on a shared target a detached board is attached before anything else is put back, which may need
+// the board.
+func TestAttachedFirst(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	target := f.target()
+	target.Marks = []int64{0}
+	res, err := Run(t.Context(), target, []*File{parse(t, `
+setup: [{cohort: {name: c}}]
+steps: [{control: {method: POST, path: /boards/brd_1/detach}}, {permit: {person: bob, place: c}}, {call: {path: /echo}, expect: data.n == 3}]`)}, Options{})
+	attached := slices.Index(f.calls, "POST /boards/brd_1/attach")
+	revoked := slices.IndexFunc(f.calls, func(c string) bool { return strings.HasSuffix(c, "/entry-permits/revoke") })
+	if err != nil || res.Trouble != "" || attached < 0 || revoked < attached {
+		t.Errorf("%v, trouble %q: attached at %d, revoked at %d; want no error, both, in this order", err, res.Trouble, attached, revoked)
+	}
+}
+
+// TestTogether: a file that needs server and boards in one process is skipped if they aren't.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	one := newFake(t)
+	_, _, apart := twoFakes(t, 0)
+	for name, c := range map[string]struct {
+		target Target
+		want   judge.Status
+	}{"in one process": {one.target(), judge.Pass}, "apart": {apart, judge.Skipped}} {
+		res, err := Run(t.Context(), c.target, []*File{parse(t, `{needs: {together: true}, steps: [{call: {path: /echo}, expect: data.n == 3}]}`)}, Options{})
+		if err != nil || res.Files[0].Status != c.want || c.want == judge.Skipped && !strings.Contains(res.Files[0].Reason, "needs server and boards in one process") {
+			t.Errorf("%s: %v, %s %q, want %s", name, err, res.Files[0].Status, res.Files[0].Reason, c.want)
+		}
 	}
 }

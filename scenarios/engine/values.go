@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -125,7 +126,7 @@ func (t Text) str(s *scope) (string, error) {
 	return show(v), nil
 }
 
-// show writes a value as templates do.
+// show writes a value as templates do: objects and lists as JSON.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -134,6 +135,10 @@ func show(v any) string {
 		return v
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
+	case map[string]any, []any:
+		if raw, err := json.Marshal(v); err == nil {
+			return string(raw)
+		}
 	}
 	return fmt.Sprint(v)
 }

@@ -96,10 +96,14 @@ func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
 			return nil, err
 		}
 	}
-	h := &hand{board: b.id, auto: m.Auto, hide: func(s string) { x.run.mask.add(s) }, news: make(chan struct{}, 1)}
-	if h.conn, err = byhand.Dial(x.ctx, login.MQTT, x.run.target.TLS, h.hear); err != nil {
+	h := &hand{board: b.id, auto: m.Auto, hide: func(s string) { x.run.mask.add(s) }}
+	h.mu.Lock() // hear answers over conn
+	h.conn, err = byhand.Dial(x.ctx, login.MQTT, x.run.target.TLS, h.hear)
+	h.mu.Unlock()
+	if err != nil {
 		return nil, err
 	}
+	h.ended = h.conn.Over()
 	x.file.hands.put(name, h)
 	code, err := h.conn.Connect(hello)
 	if err != nil {

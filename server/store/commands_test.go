@@ -111,6 +111,13 @@ func TestLate(t *testing.T) {
 			t.Errorf("%s by %s: %v, %v, want %v", tc.id, tc.board, got, err, tc.want)
 		}
 	}
+	door := must.Get(c.Door(intent("cmd_0", "").DoorID))(t)
+	for channel, want := range map[int]command.Late{door.Channel: command.LateKnown, door.Channel + 1: command.LateForeign} {
+		r := command.LateReport{CommandID: "cmd_0", BoardID: "brd_a", Standing: &wire.Standing{DoorID: door.DoorID, Channel: channel}, ReportedAt: epoch}
+		if got, err := c.Late(r); got != want || err != nil {
+			t.Errorf("with a standing of channel %d, the door has %d: %v, %v, want %v", channel, door.Channel, got, err, want)
+		}
+	}
 }
 
 func TestDoorOfTheLedger(t *testing.T) {
