@@ -39,6 +39,7 @@ type board struct {
 	away      func() // ends the flight of a reconnect
 	announced bool
 	stopped   bool   // detached, or the fleet is stopping
+	told      bool   // somebody speaks in the server's place: the history doesn't see it, see tell
 	lineBad   string // the fault that blocks the line, "" = none
 	lossy     bool   // the line loses, repeats or delays packets
 	deaf      clock.Timer
@@ -81,6 +82,7 @@ type outcome struct {
 	reports []wire.Report // of a command
 	decided *wire.Record  // of a presentation
 	journal []entry
+	said    []said // of a board that is told: what it sent, without the reports
 }
 
 // onsite are the journal entries that a presentation led to at a door.
@@ -115,8 +117,7 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 		case firmware.Actuate:
 			o.journal = append(o.journal, b.write(e.Entry))
 		case firmware.Released:
-			b.f.emit(history.Event{Kind: history.Released, At: e.At - b.shift, BoardID: b.id, PlaceID: b.placeID,
-				DoorID: e.Entry.DoorID, Channel: e.Entry.Channel})
+			b.seen(history.Event{Kind: history.Released, At: e.At - b.shift, DoorID: e.Entry.DoorID, Channel: e.Entry.Channel})
 		case firmware.Persist:
 			ch := ev.Change
 			if ch != nil && ch.Sync.Pages > 1 { // the last page alone didn't make the content
@@ -125,6 +126,9 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 			b.persist(e.Parts, before.Content, ch)
 		case firmware.Publish:
 			b.send(e.Channel, e.Payload)
+			if b.told {
+				o.said = append(o.said, said{e.Channel, e.Payload})
+			}
 		case firmware.Report:
 			o.reports = append(o.reports, e.Report)
 		case firmware.Decided:
@@ -166,8 +170,15 @@ func (b *board) persist(p firmware.Parts, before *firmware.Content, ch *firmware
 
 // emit writes to the history, at true domain time.
 func (b *board) emit(e history.Event) {
-	e.At, e.BoardID, e.PlaceID = b.f.nowMs(), b.id, b.placeID
-	b.f.emit(e)
+	e.At = b.f.nowMs()
+	b.seen(e)
+}
+
+// seen writes to the history what can be seen of the board, unless somebody tells it what to do.
+func (b *board) seen(e history.Event) {
+	if e.BoardID, e.PlaceID = b.id, b.placeID; !b.told {
+		b.f.emit(e)
+	}
 }
 
 // presented reports a presentation and the journal entries that it led to.

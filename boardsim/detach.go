@@ -109,20 +109,25 @@ func (f *Fleet) SetPassword(boardID, password string) {
 	}
 }
 
-// attach brings the simulated board back; it boots as after a power failure.
+// attach brings the simulated board back; it boots as after a power failure. One that was told things comes back empty,
+// because what it was told may never have been true.
 func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
 	if err := f.absent.set(b.id, false); err != nil {
 		control.Fail(w, http.StatusInternalServerError, "internal_error", "the board stays away: "+err.Error(), nil)
 		return
 	}
 	b.mu.Lock()
-	if b.stopped && f.ctx.Err() == nil {
-		b.stopped = false
+	if wiped := b.told; (b.stopped || wiped) && f.ctx.Err() == nil {
+		b.unplug()
+		b.stopped, b.told = false, false
 		b.detached.Store(false)
 		b.emit(history.Event{Kind: history.Attached})
 		b.announce()
 		b.lineBad = blocked(f.faults.Line(b.id))
-		b.boot(false, false)
+		if wiped {
+			b.emit(history.Event{Kind: history.Wiped})
+		}
+		b.boot(wiped, false)
 	}
 	b.mu.Unlock()
 	b.flush()

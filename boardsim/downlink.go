@@ -30,19 +30,26 @@ func (b *board) receive(s *session, topic string, payload []byte) {
 		return
 	case err != nil:
 		b.f.cfg.Log.Warn("a message from the server was dropped", "board", b.id, "err", err)
-	case ev.Kind == firmware.Command:
-		b.command(s, ev)
 	default:
-		if ev.Kind == firmware.Ack && ev.Ack.Type == wire.AckHello {
-			b.greeted(s, ev.Ack)
-		}
-		ev.SessionMs = s.sessionMs()
-		b.step(ev)
-		b.arrived(s)
+		b.handle(s, ev)
 	}
 	b.mu.Unlock()
 	b.flush()
 	b.f.cfg.Flight.Got(b.id)
+}
+
+// handle gives the firmware a message from the server. Called with mu held; call flush afterwards.
+func (b *board) handle(s *session, ev firmware.Event) outcome {
+	if ev.Kind == firmware.Command {
+		return b.command(s, ev)
+	}
+	if ev.Kind == firmware.Ack && ev.Ack.Type == wire.AckHello {
+		b.greeted(s, ev.Ack)
+	}
+	ev.SessionMs = s.sessionMs()
+	o := b.step(ev)
+	b.arrived(s)
+	return o
 }
 
 // arrived tells Fleet.Start that the board is connected: greeted and, with Config.Synced, in possession of its place's
@@ -67,26 +74,27 @@ func (b *board) greeted(s *session, a wire.Ack) {
 	b.landed()
 }
 
-// command passes a command to the faults, then to the firmware. Called with mu held.
-func (b *board) command(s *session, ev firmware.Event) {
+// command passes a command to the faults, then to the firmware. A fault that delays it leaves the outcome empty. Called
+// with mu held.
+func (b *board) command(s *session, ev firmware.Event) outcome {
 	r := b.f.faults.Command(b.id, ev.Command.DoorID, ev.Command.Command)
 	if len(r.Faults) > 0 {
 		b.emit(history.Event{Kind: history.Fault, CommandID: ev.Command.ID, DoorID: ev.Command.DoorID, Text: strings.Join(r.Faults, " ")})
 	}
 	if r.Lost {
-		return
+		return outcome{}
 	}
 	ev.Refuse = r.Refuse
 	had := clock.WallNow().UnixNano()
 	if r.Delay <= 0 {
-		b.run(s, ev, r, had)
-		return
+		return b.run(s, ev, r, had)
 	}
 	b.after(r.Delay, func() {
 		if b.ses == s {
 			b.run(s, ev, r, had)
 		}
 	})
+	return outcome{}
 }
 
 // after calls do under mu after some wall time; jumps wait for it.
@@ -102,7 +110,7 @@ func (b *board) after(d time.Duration, do func()) {
 }
 
 // run executes a command that came at had, and reports it in the board's own time, see CMD-1.
-func (b *board) run(s *session, ev firmware.Event, r fault.Ruling, had int64) {
+func (b *board) run(s *session, ev firmware.Event, r fault.Ruling, had int64) outcome {
 	ev.SessionMs = s.sessionMs()
 	b.had = had
 	done := b.step(ev)
@@ -120,6 +128,7 @@ func (b *board) run(s *session, ev firmware.Event, r fault.Ruling, had int64) {
 			}
 		})
 	}
+	return done
 }
 
 // decode reads a message. A Sync that many boards of a place receive is prepared once.

@@ -191,6 +191,9 @@ func (b *board) write(e firmware.Entry) entry {
 	}
 	b.keep(l, at)
 	b.f.count.line(l.Action)
+	if b.told {
+		return l
+	}
 	b.f.cfg.History(history.Event{Kind: history.Actuation, At: l.At, WallNs: moved, BoardID: b.id, PlaceID: b.placeID, DoorID: e.DoorID,
 		Channel: e.Channel, Boot: l.Boot, JournalSeq: l.Seq, Action: string(e.Action), Cause: string(e.Cause), PulseMs: e.PulseMs,
 		CommandID: e.CommandID, GrantID: e.GrantID, Revision: e.Revision, OutageAgeMs: e.OutageAgeMs, LateMs: max(0, l.At+b.shift-e.Mono), TookNs: took})

@@ -29,6 +29,7 @@ func (f *Fleet) Routes(r chi.Router) {
 	r.Get("/boards/{id}/journal", f.board(journalOf))
 	r.Post("/boards/{id}/detach", f.board(f.detach))
 	r.Post("/boards/{id}/attach", f.board(f.attach))
+	r.Post("/boards/{id}/tell", f.board(f.tell))
 	r.Post("/faults", f.arm)
 	r.Get("/faults", func(w http.ResponseWriter, _ *http.Request) {
 		l := f.faults.List()
@@ -55,7 +56,8 @@ type boardView struct {
 	BufferedRecords int         `json:"bufferedRecords"`
 	DroppedRecords  int         `json:"droppedRecords"`
 	Boot            int         `json:"boot"`
-	Detached        bool        `json:"detached"` // taken away: the rest is what the server knows about its replacement
+	Detached        bool        `json:"detached"`       // taken away: the rest is what the server knows about its replacement
+	Told            bool        `json:"told,omitempty"` // somebody speaks to it in the server's place
 	Doors           []doorView  `json:"doors"`
 	// Dropped counts by reason what the server dropped of the board's messages; only for a single board.
 	Dropped map[string]int64 `json:"dropped,omitempty"`
@@ -80,7 +82,7 @@ func (b *board) view() boardView {
 	now := b.f.cfg.Clock.Now()
 	wall, mono := now.UnixMilli(), now.UnixMilli()+b.shift
 	v := boardView{BoardID: b.id, PlaceID: b.placeID, Online: b.s.Outage.Online, Phase: b.s.Phase(mono), OutageAgeSec: ageSec(b.s.Age(mono)),
-		AppliedRevision: b.s.Content.Revision, BufferedRecords: len(b.s.Records), DroppedRecords: b.s.Dropped, Boot: b.s.Boot}
+		AppliedRevision: b.s.Content.Revision, BufferedRecords: len(b.s.Records), DroppedRecords: b.s.Dropped, Boot: b.s.Boot, Told: b.told}
 	for _, s := range b.s.Standings(wall, mono) {
 		v.Doors = append(v.Doors, doorView{DoorID: s.DoorID, Channel: s.Channel, Standing: standingOf(s)})
 	}

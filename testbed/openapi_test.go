@@ -161,6 +161,11 @@ func (s *session) clockAndBoards(tb *Testbed) {
 	s.do("GET /boards/{id}/journal", "/boards/"+id+"/journal", "", 200)
 	s.do("POST /faults/reset", "/faults/reset", "", 200)
 	s.do("POST /clock/run", "/clock/run", "", 200)
+	s.do("POST /boards/{id}/tell", "/boards/"+id+"/tell", `{"channel":"cmds"}`, 400)
+	s.do("POST /boards/{id}/tell", "/boards/"+id+"/tell", `{"channel":"cmd","payload":{"id":"cmd_1","doorId":"`+door+`","channel":1,"command":"open","epoch":1}}`, 200)
+	s.do("GET /boards/{id}", "/boards/"+id, "", 200)
+	s.do("POST /boards/{id}/attach", "/boards/"+id+"/attach", "", 200)
+	s.do("POST /boards/{id}/tell", "/boards/"+tb.cfg.World.Places[0].Boards[0].ID+"/tell", `{}`, 409)
 	other := live[1].ID
 	s.do("POST /boards/{id}/rotate", "/boards/"+other+"/rotate", "", 200)
 	s.do("POST /boards/{id}/detach", "/boards/"+other+"/detach", "", 200)

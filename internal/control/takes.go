@@ -33,6 +33,7 @@ var takes = map[string]Takes{
 	"POST /clock/advance":       withBody,
 	"GET /boards":               query("placeId", "limit", "offset"),
 	"GET /boards/{id}/journal":  query("limit", "offset"),
+	"POST /boards/{id}/tell":    withBody,
 	"POST /faults":              withBody,
 	"POST /people/call":         withBody,
 	"POST /people/present":      withBody,

@@ -24,6 +24,7 @@ type journal struct {
 	line  lineState
 	last  *history.Event // the line before
 	acked *history.Event // the last acknowledgement; nil = nothing is known to be stored
+	told  bool           // a scenario told it what to do: the history lacks the lines of that time
 }
 
 func (j *journal) see(e *history.Event) {
@@ -36,12 +37,14 @@ func (j *journal) see(e *history.Event) {
 		j.acked = e
 	case history.Door: // a process that kept nothing begins here, too
 		j.acked, j.line = nil, lineState{}
-	case history.Wiped, history.Detached, history.Attached:
+	case history.Attached:
+		j.acked, j.told = nil, len(j.v.hands[j.of.id]) > 0
+	case history.Wiped, history.Detached:
 		j.acked = nil
 	case history.Actuation:
 		if e.JournalSeq != 0 {
 			j.entry(e)
-			j.last = e
+			j.last, j.told = e, false
 		}
 	}
 }
@@ -61,7 +64,7 @@ func (j *journal) hello(e *history.Event) {
 func (j *journal) entry(e *history.Event) {
 	t, x := j.b.at(lineClause(e)), j.of
 	if last := j.last; last != nil {
-		if e.JournalSeq != last.JournalSeq+1 {
+		if e.JournalSeq != last.JournalSeq+1 && !(j.told && e.JournalSeq > last.JournalSeq) {
 			t.bad(e, "%s has line %d of its journal after line %d", x.id, e.JournalSeq, last.JournalSeq) // [CMD-1]
 		}
 		if e.Boot < last.Boot || e.Boot == last.Boot && x.diedBetween(last, e) {

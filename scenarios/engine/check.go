@@ -188,10 +188,11 @@ var resultFields = fieldSet(`status body data error message details headers tota
 	people kept revoked phase hits faultId
 	verdict sent sentRate outcomes codes lag thresholds repeats
 	permit keyId apiKey now mode state text
-	connack granted payload topic retained`)
+	connack granted payload topic retained
+	epoch sessionMs revision digest netloss said journal dropped`)
 
 // elementFields are what "all" sees of a board, a journal line, a record or an event.
-var elementFields = fieldSet(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords doors
+var elementFields = fieldSet(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords doors
 	seq boot at doorId channel action cause commandId grantId revision
 	recordId method result reason actor actorLabel doorName occurredAt recordedAt requestedAt source settledAs settledAt replays
 	eventId kind permitId externalRef late`)

@@ -42,6 +42,8 @@ type board struct {
 	DesiredRevision int64   `json:"desiredRevision"`
 	AppliedRevision int64   `json:"appliedRevision"`
 	BufferedRecords int     `json:"bufferedRecords"`
+	DroppedRecords  int     `json:"droppedRecords"`
+	Boot            int     `json:"boot"`
 	Detached        bool    `json:"detached"` // a real one may have its place
 	Doors           []struct {
 		DoorID   string `json:"doorId"`
@@ -80,7 +82,10 @@ func newLab(t Target) *lab {
 func (l *lab) call(ctx context.Context, base, method, path string, body any) (*answer, error) {
 	var raw []byte
 	if body != nil {
-		raw, _ = json.Marshal(body)
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return nil, fmt.Errorf("control %s %s: the body: %w", method, path, err)
+		}
 	}
 	h := jsonHeader()
 	h.Set("Authorization", "Bearer "+l.token[base])

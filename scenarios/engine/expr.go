@@ -173,7 +173,23 @@ func (e *Expr) eval(s *scope) (any, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", e.src, err)
 	}
-	return v, nil
+	if reflect.ValueOf(v).Kind() == reflect.Func {
+		return nil, fmt.Errorf("%s is a function: call it, as in %s(\"a\")", e.src, e.src)
+	}
+	return asObject(v), nil
+}
+
+// asObject makes what fromPairs makes an object like any other, which can be sent; other values stay.
+func asObject(v any) any {
+	m, ok := v.(map[any]any)
+	if !ok {
+		return v
+	}
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[show(k)] = asObject(v)
+	}
+	return out
 }
 
 // plainly says what the expression library says about Go's types in the words of a scenario.

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -19,7 +21,7 @@ func TestExpressions(t *testing.T) {
 	t.Parallel()
 	sc := testScope(map[string]any{
 		"count": 2, "last": map[string]any{"cause": "command"}, "one": map[string]any{"boards": []any{"a", "b"}, "count": 2},
-		"status": 200, "data": nil, "boards": []any{map[string]any{"phase": "outage", "age": 3.0}, map[string]any{"phase": "online", "age": 0.0}},
+		"sent": []any{1.0, 2.0}, "object": map[string]any{"n": 1.0, "in": map[string]any{"l": []any{2.0}}}, "status": 200, "data": nil, "boards": []any{map[string]any{"phase": "outage", "age": 3.0}, map[string]any{"phase": "online", "age": 0.0}},
 	})
 	for src, want := range map[string]string{
 		`count == 2 && last.cause == "command"`:  "",
@@ -38,6 +40,20 @@ func TestExpressions(t *testing.T) {
 		`last matches "x"`:                       "an object can't be searched like text; write json(...) around it",
 		`last.cause.of == "x"`:                   "text has no fields",
 		`last.cause`:                             `"command", not true or false`,
+		`sent == [1, 2]`:                         "",
+		`sent != [1, 2]`:                         "expected sent != [1, 2]",
+		`sent == [1, 2, 3]`:                      "expected sent == [1, 2, 3]",
+		`sent == [2, 1]`:                         "expected sent == [2, 1]",
+		`sent == {}`:                             "expected sent == {}",
+		`object == {"n": 1, "in": {"l": [2]}}`:   "",
+		`object != {"n": 1, "in": {"l": [2]}}`:   "expected object !=",
+		`object == {"n": 1, "in": {"l": [3]}}`:   "expected object ==",
+		`object == {"n": 1}`:                     "expected object ==",
+		`object == {"m": 1, "in": {"l": [2]}}`:   "expected object ==",
+		`object == {"n": 1, "in": nil}`:          "expected object ==",
+		`object == fromPairs(toPairs(object))`:   "",
+		`uid == "x"`:                             "expected uid",
+		`count == 2.0 and not (count != 2.0)`:    "",
 	} {
 		e, err := compileExpr(src)
 		if err != nil {
@@ -64,6 +80,19 @@ func TestTemplates(t *testing.T) {
 		if err != nil || len(b.Problems()) > 0 || show(got) != show(want) {
 			t.Errorf("%q: got %v (%v, %v), want %v", in, got, err, b.Problems(), want)
 		}
+	}
+}
+
+// TestOddValues: a function isn't a value, and what fromPairs makes is an object like any other.
+func TestOddValues(t *testing.T) {
+	t.Parallel()
+	sc := testScope(map[string]any{"object": map[string]any{"a": 1.0}})
+	if got, err := must.Get(compileExpr("uid"))(t).eval(sc); err == nil || err.Error() != `uid is a function: call it, as in uid("a")` {
+		t.Errorf("got %v, %v, want an error that says how to call it", got, err)
+	}
+	got := must.Get(must.Get(compileExpr(`fromPairs([["b", fromPairs([["c", 2]])], [3, 4]])`))(t).eval(sc))(t)
+	if raw := string(must.Get(json.Marshal(got))(t)); raw != `{"3":4,"b":{"c":2}}` {
+		t.Errorf("got %s, want an object", raw)
 	}
 }
 

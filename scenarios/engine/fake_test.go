@@ -121,6 +121,8 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": m{"permitId": "pmt_1", "entryToken": fakeToken, "url": "http://x/entry?t=" + fakeToken}})
 	case strings.HasSuffix(r.URL.Path, "/entry-logs"):
 		say(w, 200, m{"data": []m{}, "total": 0})
+	case strings.HasSuffix(r.URL.Path, "/netloss"):
+		say(w, 200, m{"data": m{"graceSec": 60, "channels": m{"1": "close"}}})
 	case r.URL.Path == "/livez":
 		say(w, 200, m{})
 	case strings.HasPrefix(r.URL.Path, "/echo"):
@@ -180,6 +182,12 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		_ = history.Write(w, f.events)
 	case strings.HasSuffix(path, "/detach"):
 		say(w, 200, m{"data": m{"mqtt": f.broker, "clientId": "brd_1", "username": "brd_1", "password": "right"}})
+	case strings.HasSuffix(path, "/tell"):
+		said := []m{}
+		if body["channel"] != nil {
+			said = append(said, m{"channel": "heard", "payload": body})
+		}
+		say(w, 200, m{"data": m{"epoch": 7, "revision": 3, "said": said, "journal": []m{}}})
 	case path == "/people/present":
 		say(w, 200, m{"data": m{"result": "denied", "reason": "no_valid_grant"}})
 	default:

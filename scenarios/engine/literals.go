@@ -34,6 +34,8 @@ func (c *checker) literals(s *Step) {
 		c.channels(v.Netloss)
 	case v.MQTT != nil:
 		c.mqtt(v.MQTT, s.pos)
+	case v.Tell != nil:
+		c.tell(v.Tell, s.pos)
 	case v.Bulk != nil:
 		c.count("register", &v.Bulk.Register, 1)
 		c.count("revoke", v.Bulk.Revoke, 0)

@@ -209,3 +209,38 @@ func TestSeveralWaitAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestTell: what is said, and that the board's answers are the step's result.
+func TestTell(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		steps  string
+		want   judge.Status
+		reason string
+	}{
+		"where it stands": {`{tell: {board: brd_1}, expect: "epoch == 7 and revision == 3 and said == []"}`, judge.Pass, ""},
+		"an object":       {`{tell: {board: brd_1, send: cmd, payload: {n: 3, to: ["${1 + 1}"]}}, expect: 'said[0].payload == {"channel": "cmd", "payload": {"n": 3, "to": [2]}}'}`, judge.Pass, ""},
+		"as it is":        {`{tell: {board: brd_1, send: ack, raw: "not ${\"json\"}"}, expect: 'said[0].payload == {"channel": "ack", "raw": "not json"}'}`, judge.Pass, ""},
+		"nothing given":   {`{tell: {board: brd_1, send: sync}, expect: 'said[0].payload == {"channel": "sync"}'}`, judge.Pass, ""},
+		"unexpected":      {`{tell: {board: brd_1, send: sync}, expect: "said == []"}`, judge.Fail, "expected said == []"},
+		"no such board":   {`{tell: {board: brd_9}, expect: epoch == 7}`, judge.Blocked, `no board "brd_9"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res, out := play(t, newFake(t), "steps: ["+c.steps+", {call: {path: /echo}, expect: data.n == 3}]", Options{})
+			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
+			}
+		})
+	}
+	for step, want := range map[string]string{
+		`tell: {board: brd_1, send: cmd}`:                      "",
+		`tell: {send: cmd}`:                                    "board",
+		`tell: {board: brd_1, send: hello}`:                    "cmd",
+		`tell: {board: brd_1, payload: {n: 1}}`:                "nothing is said without send",
+		`tell: {board: brd_1, raw: x}`:                         "nothing is said without send",
+		`tell: {board: brd_1, send: cmd, raw: x, payload: {}}`: "give payload or raw",
+	} {
+		literalProblem(t, step, want)
+	}
+}

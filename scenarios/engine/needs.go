@@ -87,4 +87,5 @@ func (*PlaceSet) needs() needed    { return needed{control: true} }
 func (*DoorSet) needs() needed     { return needed{control: true} }
 func (*Control) needs() needed     { return needed{control: true} }
 func (*MQTT) needs() needed        { return needed{control: true} }
+func (*Tell) needs() needed        { return needed{control: true} }
 func (*LoadPlan) needs() needed    { return needed{load: true} }

@@ -41,6 +41,7 @@ var verbShows = map[string]string{
 	"synced":       "CMD-6 HRS-1 OFF-4 SYNC",
 	"journal":      "AUTH-2 AUTH-4 AUTH-5 CMD ENT HRS-1 LEG-1 OFF PERM-1 PERM-2 PERM-3 PERM-4 PERM-6 PERM-7 SYNC",
 	"key":          "AUTH",
+	"tell":         "", // likewise
 	"mqtt":         "", // the lab decides what is said; claim what follows from it
 }
 
@@ -197,7 +198,7 @@ func hasPrefix(path, prefix string) bool {
 var boardFields = map[string]string{
 	"SYNC": "appliedRevision desiredRevision bufferedRecords", "PERM": "appliedRevision desiredRevision",
 	"CMD": "doors lastResult", "ENT": "doors", "HRS": "doors appliedRevision", "AUTH": "doors",
-	"OFF": "online phase outageAgeSec bufferedRecords appliedRevision desiredRevision doors",
+	"OFF": "online phase outageAgeSec bufferedRecords droppedRecords appliedRevision desiredRevision doors",
 }
 
 // looksAtBoards reports whether the step's expectations name a field that has to do with the clause.

@@ -9,12 +9,13 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm/runtime"
 )
 
 // An expression that compares two values that don't exist proves nothing: a field mistyped on both sides would hold.
 // Such a comparison is an error unless nil is written explicitly.
 
-// comparison replaces a == b by (missing(a, b) ? false : a == b).
+// comparison replaces a == b by (missing(a, b) ? false : same(a, b)), and a != b likewise.
 type comparison struct{}
 
 // Visit implements ast.Visitor.
@@ -23,10 +24,14 @@ func (comparison) Visit(n *ast.Node) {
 	if !ok || b.Operator != "==" && b.Operator != "!=" || constant(b.Left) || constant(b.Right) {
 		return
 	}
+	compared := ast.Node(&ast.CallNode{Callee: &ast.IdentifierNode{Value: "$same"}, Arguments: []ast.Node{b.Left, b.Right}})
+	if b.Operator == "!=" {
+		compared = &ast.UnaryNode{Operator: "not", Node: compared}
+	}
 	ast.Patch(n, &ast.ConditionalNode{
 		Cond: &ast.CallNode{Callee: &ast.IdentifierNode{Value: "$missing"}, Arguments: []ast.Node{
 			b.Left, b.Right, &ast.StringNode{Value: b.String()}}},
-		Exp1: &ast.BoolNode{Value: false}, Exp2: &ast.BinaryNode{Operator: b.Operator, Left: b.Left, Right: b.Right},
+		Exp1: &ast.BoolNode{Value: false}, Exp2: compared,
 	})
 }
 
@@ -73,6 +78,37 @@ func (momentOf) Visit(n *ast.Node) {
 	}
 }
 
+// same compares values as JSON does: the number 1 equals 1.0, in lists and objects, too.
+func same(a, b any) bool {
+	x, y := reflect.ValueOf(asObject(a)), reflect.ValueOf(asObject(b))
+	if x.Kind() != y.Kind() {
+		return runtime.Equal(a, b)
+	}
+	switch x.Kind() {
+	case reflect.Slice:
+		if x.Len() != y.Len() {
+			return false
+		}
+		for i := range x.Len() {
+			if !same(x.Index(i).Interface(), y.Index(i).Interface()) {
+				return false
+			}
+		}
+		return true
+	case reflect.Map:
+		if x.Len() != y.Len() || x.Type().Key() != y.Type().Key() {
+			return false
+		}
+		for _, k := range x.MapKeys() {
+			if other := y.MapIndex(k); !other.IsValid() || !same(x.MapIndex(k).Interface(), other.Interface()) {
+				return false
+			}
+		}
+		return true
+	}
+	return runtime.Equal(a, b)
+}
+
 func some(args ...any) (any, error) {
 	if v := reflect.ValueOf(args[0]); v.Kind() == reflect.Slice && v.Len() == 0 {
 		return nil, errNothing
@@ -81,7 +117,9 @@ func some(args ...any) (any, error) {
 }
 
 func strictly() []expr.Option {
-	return []expr.Option{expr.Patch(comparison{}), expr.Patch(quantifier{}), expr.Patch(momentOf{}), expr.Function("$some", some, new(func(any) bool)), expr.Function("$missing", func(args ...any) (any, error) {
+	return []expr.Option{expr.Patch(comparison{}), expr.Patch(quantifier{}), expr.Patch(momentOf{}), expr.Function("$some", some, new(func(any) bool)), expr.Function("$same", func(args ...any) (any, error) {
+		return same(args[0], args[1]), nil
+	}, new(func(any, any) bool)), expr.Function("$missing", func(args ...any) (any, error) {
 		if args[0] == nil && args[1] == nil {
 			return nil, fmt.Errorf("%w in %s; if you mean a missing value, write nil", errMissing, args[2])
 		}

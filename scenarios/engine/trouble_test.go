@@ -133,20 +133,32 @@ func TestObjectInAPath(t *testing.T) {
 	}
 }
 
-// TestAttachedFirst: on a shared target a detached board is attached before anything else is put back, which may need
-// the board.
+// TestAttachedFirst: on a shared target a board that was detached or told things is attached before anything else is put
+// back, which may need the board. Attaching empties one that was told things, so its outage policy is put back afterwards.
 func TestAttachedFirst(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
-	target := f.target()
-	target.Marks = []int64{0}
-	res, err := Run(t.Context(), target, []*File{parse(t, `
+	for _, away := range []string{"detach", "tell"} {
+		f := newFake(t)
+		target := f.target()
+		target.Marks = []int64{0}
+		res, err := Run(t.Context(), target, []*File{parse(t, `
 setup: [{cohort: {name: c}}]
-steps: [{control: {method: POST, path: /boards/brd_1/detach}}, {permit: {person: bob, place: c}}, {call: {path: /echo}, expect: data.n == 3}]`)}, Options{})
-	attached := slices.Index(f.calls, "POST /boards/brd_1/attach")
-	revoked := slices.IndexFunc(f.calls, func(c string) bool { return strings.HasSuffix(c, "/entry-permits/revoke") })
-	if err != nil || res.Trouble != "" || attached < 0 || revoked < attached {
-		t.Errorf("%v, trouble %q: attached at %d, revoked at %d; want no error, both, in this order", err, res.Trouble, attached, revoked)
+steps: [{control: {method: POST, path: /boards/brd_1/`+away+`, body: {}}}, {permit: {person: bob, place: c}}, {call: {path: /echo}, expect: data.n == 3}]`)}, Options{})
+		attached := slices.Index(f.calls, "POST /boards/brd_1/attach")
+		last := func(end string) (at int) {
+			for i, c := range f.calls {
+				if strings.HasSuffix(c, end) {
+					at = i
+				}
+			}
+			return at
+		}
+		if err != nil || res.Trouble != "" || attached < 0 || last("/entry-permits/revoke") < attached {
+			t.Errorf("%s: %v, trouble %q%s: attached at %d, revoked at %d; want no error, both, in this order", away, err, res.Trouble, res.Files[0].Reason, attached, last("/entry-permits/revoke"))
+		}
+		if stored := last("/netloss"); (stored > attached) != (away == "tell") {
+			t.Errorf("%s: attached at %d, outage policy stored at %d; want it afterwards if the board was told things", away, attached, stored)
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ var (
 	labPlace    = regexp.MustCompile(`^/places/([^/?]+)$`)
 	labDoor     = regexp.MustCompile(`^/doors/([^/?]+)$`)
 	labGrant    = regexp.MustCompile(`^/(?:memberships|reservations)/[^?]+\?placeId=(.+)$`)
-	labDetach   = regexp.MustCompile(`^/boards/([^/?]+)/detach$`)
+	labAway     = regexp.MustCompile(`^/boards/([^/?]+)/(?:detach|tell)$`)
 	placeHours  = regexp.MustCompile(`^/core/v1/places/([^/?]+)$`)
 	doorWindows = regexp.MustCompile(`^/device/v1/doors/([^/?]+)/policies`)
 	boardPolicy = regexp.MustCompile(`^/device/v1/boards/([^/?]+)/netloss$`)
@@ -104,6 +104,10 @@ func (r *run) beforeLab(ctx context.Context, method, path string) error {
 	case labDoor.MatchString(path):
 		if b := r.dir.door(labDoor.FindStringSubmatch(path)[1]); b != nil {
 			return r.keepPlace(ctx, b.placeID)
+		}
+	case strings.HasSuffix(path, "/tell"): // attaching the board wipes it
+		if b := r.dir.board(labAway.FindStringSubmatch(path)[1]); b != nil {
+			return r.keepOutagePolicy(ctx, b.id, b.placeID)
 		}
 	}
 	return nil
@@ -217,10 +221,9 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 		remove(id, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])))
 	case path == "/people/leaf" && in["action"] != "close":
 		end("leaf "+show(in["doorId"]), path, map[string]any{"doorId": in["doorId"], "action": "close"})
-	case labDetach.MatchString(path):
-		r.undo.attach(path, func(ctx context.Context) error {
-			return r.lab.ask(ctx, base, http.MethodPost, strings.Replace(path, "/detach", "/attach", 1), nil, nil)
-		})
+	case labAway.MatchString(path):
+		attach := "/boards/" + labAway.FindStringSubmatch(path)[1] + "/attach"
+		r.undo.attach(attach, func(ctx context.Context) error { return r.lab.ask(ctx, base, http.MethodPost, attach, nil, nil) })
 	}
 }
 

@@ -205,7 +205,10 @@ func (x *frame) body(body *Any, raw *Text) ([]byte, error) {
 func (x *frame) post(ctx context.Context, method, path, apiKey, placeID string, body any) (*answer, error) {
 	q := request{method: method, path: path, apiKey: apiKey, placeID: placeID}
 	if body != nil {
-		q.body, _ = json.Marshal(body)
+		var err error
+		if q.body, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
 	}
 	return x.run.do(ctx, q)
 }

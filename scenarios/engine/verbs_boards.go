@@ -44,7 +44,7 @@ type Leaf struct {
 // Boards reads boards.
 type Boards struct {
 	Of      Ref   `json:"of,omitempty" jsonschema:"description=Cohort, board or list; all live boards by default"`
-	All     *Expr `json:"all,omitempty" jsonschema:"description=Must be true for each board: online phase outageAgeSec desiredRevision appliedRevision bufferedRecords doors"`
+	All     *Expr `json:"all,omitempty" jsonschema:"description=Must be true for each board: online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords boot doors"`
 	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
 }
 

@@ -1,0 +1,164 @@
+package boardsim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/wire"
+)
+
+// toldWithin is how long a board that is told something for the first time has to connect again.
+const toldWithin = 10 * time.Second
+
+// said is a message that a board sent because of an event.
+type said struct {
+	Channel string `json:"channel"`
+	Payload any    `json:"payload"`
+}
+
+// tell says something to a board in the server's place, as if it had come over the board's connection. From the first
+// time on, the history takes the board for one that was taken away, because nobody can say what it should do; attach
+// brings it back empty. Without a channel, nothing is said, and the answer shows where the board stands.
+func (f *Fleet) tell(w http.ResponseWriter, r *http.Request, b *board) {
+	var in struct {
+		Channel string          `json:"channel"`
+		Payload json.RawMessage `json:"payload"`
+		Raw     *string         `json:"raw"`
+	}
+	if !control.Body(w, r, &in) {
+		return
+	}
+	switch {
+	case in.Channel != "" && !slices.Contains(wire.Down, in.Channel):
+		control.FailField(w, "channel", "must be "+strings.Join(wire.Down, ", ")+near.Hint(in.Channel, wire.Down))
+		return
+	case in.Payload != nil && in.Raw != nil:
+		control.FailField(w, "raw", "can't go with payload: a message has one of them")
+		return
+	case in.Channel == "" && (in.Payload != nil || in.Raw != nil):
+		control.FailMissing(w, "channel", "is missing: "+strings.Join(wire.Down, ", "))
+		return
+	case b.test:
+		control.Fail(w, http.StatusConflict, "rule_violated", "the boards of a test place are always online and as the server wants them: nothing can be said in its place", nil)
+		return
+	}
+	s := b.listening(r.Context(), w)
+	if s == nil {
+		return
+	}
+	payload := []byte(in.Payload)
+	if in.Raw != nil {
+		payload = []byte(*in.Raw)
+	} else if payload == nil {
+		payload = []byte("{}")
+	}
+	b.mu.Lock()
+	if b.ses != s {
+		b.mu.Unlock()
+		unheard(w, b)
+		return
+	}
+	out := heardView{Said: []said{}, Journal: []entryJSON{}}
+	if in.Channel != "" {
+		b.hear(s, in.Channel, payload, &out)
+	}
+	b.stands(s, &out)
+	b.mu.Unlock()
+	b.flush()
+	control.Data(w, out)
+}
+
+// heardView is where a board stands after it was told something, and what it did about it at once.
+type heardView struct {
+	Epoch     int64        `json:"epoch"`
+	SessionMs int64        `json:"sessionMs"` // the board's estimate of the server's session time
+	Boot      int          `json:"boot"`
+	Revision  int64        `json:"revision"`
+	Digest    string       `json:"digest"`
+	Netloss   wire.Netloss `json:"netloss"`
+	Said      []said       `json:"said"`              // in order; reports last, with the faults on them still to come
+	Journal   []entryJSON  `json:"journal"`           // relays that moved
+	Dropped   string       `json:"dropped,omitempty"` // why the board dropped the message
+}
+
+// hear gives the board a message from its server, and notes what came of it. Called with mu held.
+func (b *board) hear(s *session, channel string, payload []byte, out *heardView) {
+	ev, err := b.f.decode(b.placeID, channel, payload)
+	if err != nil {
+		out.Dropped = err.Error()
+		return
+	}
+	o := b.handle(s, ev)
+	out.Said = append(out.Said, o.said...)
+	for _, rpt := range o.reports {
+		out.Said = append(out.Said, said{wire.UpRpt, rpt})
+	}
+	for _, e := range o.journal {
+		out.Journal = append(out.Journal, e.view(b.id))
+	}
+}
+
+// stands notes where the board stands. Called with mu held.
+func (b *board) stands(s *session, out *heardView) {
+	out.Epoch, out.SessionMs, out.Boot = b.s.Epoch, s.sessionMs(), b.s.Boot
+	out.Revision, out.Digest = b.s.Content.Revision, b.s.Content.Digest()
+	out.Netloss = b.s.Netloss
+	out.Netloss.Channels = maps.Clone(out.Netloss.Channels)
+}
+
+// listening is the board's live connection. When the board is told something for the first time, that is a new one: what
+// the server had told it before belongs to the board that the history knew. nil = there is none, and 409 was answered.
+func (b *board) listening(ctx context.Context, w http.ResponseWriter) *session {
+	b.mu.Lock()
+	if b.stopped {
+		b.mu.Unlock()
+		gone(w)
+		return nil
+	}
+	if !b.told && b.live() != nil {
+		b.emit(history.Event{Kind: history.Detached})
+		b.emit(history.Event{Kind: history.Hand})
+		b.told = true
+		b.drop(false)
+		b.tries = 0
+		b.redial()
+	}
+	b.mu.Unlock()
+	b.flush()
+	ctx, cancel := context.WithTimeout(ctx, toldWithin)
+	defer cancel()
+	for {
+		b.mu.Lock()
+		s, cut := b.live(), b.lineBad != ""
+		b.mu.Unlock()
+		if s != nil {
+			return s
+		}
+		if cut || client.Pause(ctx, heardEvery) != nil {
+			unheard(w, b)
+			return nil
+		}
+	}
+}
+
+// live is the connection on which the server has answered the hello; nil = there is none. Called with mu held.
+func (b *board) live() *session {
+	if b.ses == nil || b.ses.base == 0 || b.lineBad != "" {
+		return nil
+	}
+	return b.ses
+}
+
+func unheard(w http.ResponseWriter, b *board) {
+	control.Fail(w, http.StatusConflict, "rule_violated", fmt.Sprintf("board %s isn't connected, so nothing can be said to it", b.id), nil)
+}

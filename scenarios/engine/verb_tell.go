@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Tell says something to a simulated board in its server's place.
+type Tell struct {
+	Board   Ref    `json:"board" jsonschema:"required,description=A board; the judge leaves it alone until the file ends"`
+	Send    string `json:"send,omitempty" jsonschema:"enum=cmd,enum=sync,enum=cfg,enum=ack,description=Channel of the message; without it, the step only shows where the board stands"`
+	Payload *Any   `json:"payload,omitempty" jsonschema:"description=What is said, as JSON"`
+	Raw     *Text  `json:"raw,omitempty" jsonschema:"description=What is said, as it is"`
+}
+
+func (t *Tell) title() string { return strings.TrimSpace(t.Board.raw + " " + t.Send) }
+
+// run says it. The board's own answers come with the result; they also go to its server.
+func (t *Tell) run(x *frame) (out fields, err error) {
+	of, err := x.boards(t.Board)
+	if err != nil {
+		return nil, err
+	}
+	b := of[0]
+	switch {
+	case b.real:
+		return nil, fmt.Errorf("board %s is a real one: it listens to its server only", b.id)
+	case x.run.lab == nil || b.owner == "":
+		return nil, fmt.Errorf("no control listener has board %s", b.id)
+	case len(of) > 1:
+		return nil, errors.New("one board at a time, such as two.boards[0]")
+	}
+	body := map[string]any{}
+	if t.Send != "" {
+		body["channel"] = t.Send
+	}
+	switch {
+	case t.Payload != nil:
+		if body["payload"], err = t.Payload.eval(x.scope); err != nil {
+			return nil, err
+		}
+	case t.Raw != nil:
+		if body["raw"], err = t.Raw.str(x.scope); err != nil {
+			return nil, err
+		}
+	}
+	err = x.run.lab.ask(x.ctx, b.owner, http.MethodPost, "/boards/"+esc(b.id)+"/tell", body, &out)
+	return out, err
+}
+
+// tell reports parts that do nothing without others.
+func (c *checker) tell(t *Tell, pos Pos) {
+	switch {
+	case t.Payload != nil && t.Raw != nil:
+		c.b.Problem(pos, "a message has one payload: give payload or raw")
+	case t.Send == "" && (t.Payload != nil || t.Raw != nil):
+		c.b.Problem(pos, "nothing is said without send")
+	}
+}
