@@ -30,9 +30,10 @@ type flash struct {
 	gen      int          // the generation that is written
 	size     int64        // of its file
 	contents map[string]span
-	lines    map[string][]span // by board, since it last wrote its whole state
-	beat     int64             // domain ms of the last sign of life
-	whole    atomic.Bool       // a rotation is in progress
+	lines    map[string][]span  // by board, since it last wrote its whole state
+	rebuilt  map[string]rebuilt // by place, what a reboot last read back
+	beat     int64              // domain ms of the last sign of life
+	whole    atomic.Bool        // a rotation is in progress
 	rotating sync.WaitGroup
 }
 
@@ -41,6 +42,12 @@ type file interface {
 	io.Writer
 	io.ReaderAt
 	io.Closer
+}
+
+// rebuilt is a content that was read back.
+type rebuilt struct {
+	key     string
+	content *firmware.Content
 }
 
 // span is where a line is.

@@ -23,7 +23,7 @@ type loaded struct {
 // openFlash reads what previous runs kept and sets the boards to it: for them, the end of the process was a reboot. now
 // is domain ms.
 func openFlash(dir, name string, boards map[string]*board, now int64) (*flash, error) {
-	f := &flash{dir: dir, name: name, beat: now, files: map[int]file{}, contents: map[string]span{}, lines: map[string][]span{}}
+	f := &flash{dir: dir, name: name, beat: now, files: map[int]file{}, contents: map[string]span{}, lines: map[string][]span{}, rebuilt: map[string]rebuilt{}}
 	if dir == "" {
 		return f, nil
 	}
@@ -190,8 +190,8 @@ func (b *board) powerCut() (ok bool) {
 	return l != nil
 }
 
-// recall reads what the file holds of a board; nil = nothing. A content that the board still has in memory isn't
-// rebuilt: its key, which includes the digest, is the same. Called with b.mu held.
+// recall reads what the file holds of a board; nil = nothing. Boards of a place that restart with the same content share
+// it. Called with b.mu held.
 func (f *flash) recall(b *board) (*loaded, *firmware.Content, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -208,8 +208,8 @@ func (f *flash) recall(b *board) (*loaded, *firmware.Content, error) {
 		return nil, nil, nil
 	}
 	key := l.core.Content
-	if _, kept := f.contents[key]; kept && key == keyOf(b.placeID, b.s.Content) {
-		return l, b.s.Content, nil
+	if last := f.rebuilt[b.placeID]; last.key == key && last.content != nil {
+		return l, last.content, nil
 	}
 	for k := key; k != ""; k = r.contents[k].From {
 		at, kept := f.contents[k]
@@ -222,7 +222,9 @@ func (f *flash) recall(b *board) (*loaded, *firmware.Content, error) {
 		}
 		r.line(line)
 	}
-	return l, r.content(map[string]*firmware.Content{}, key), nil
+	c := r.content(map[string]*firmware.Content{}, key)
+	f.rebuilt[b.placeID] = rebuilt{key, c}
+	return l, c, nil
 }
 
 // merge keeps the stored doors in the world's order; a new channel starts empty.
