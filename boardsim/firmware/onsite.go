@@ -32,11 +32,13 @@ func (m *machine) present() {
 	}
 	m.Seq++
 	m.Records = append(m.Records, r)
+	parts := PartRecord
 	if len(m.Records) > MaxRecords {
 		m.Records = m.Records[1:]
 		m.Dropped++
+		parts |= PartCore
 	}
-	m.persist(PartRecord)
+	m.persist(parts)
 	m.out = append(m.out, Effect{Kind: Decided, Record: r, Entry: Entry{DoorID: d.ID, Channel: d.Channel,
 		GrantID: r.GrantID, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono)}})
 	m.upload()

@@ -219,6 +219,11 @@ func TestFullBufferCountsWhatItDrops(t *testing.T) {
 	if h.Buffered != MaxRecords || h.Dropped != 3 {
 		t.Errorf("hello %+v, want Buffered %v and Dropped 3", h, MaxRecords)
 	}
+	for _, e := range b.step(Event{Kind: Present, DoorID: "dor_1", PhoneHash: "p"}) {
+		if e.Kind == Persist && e.Parts != PartRecord|PartCore {
+			t.Errorf("a record that takes another's place is stored as parts %b, want the count of those dropped with it", e.Parts)
+		}
+	}
 }
 
 // pagesOf splits a snapshot into one page per grant.
