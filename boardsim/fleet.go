@@ -122,7 +122,7 @@ func New(c Config) (*Fleet, error) {
 	f := &Fleet{cfg: c, byID: map[string]*board{}, byDoor: map[string]*board{}, count: newCounts(), slots: make(chan struct{}, connecting), crew: crew.New()}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.build()
-	f.faults = fault.New(fault.Config{Clock: c.Clock, Seed: c.Seed, Boards: f.infos, Board: (*told)(f)})
+	f.faults = fault.New(fault.Config{Clock: c.Clock, Seed: c.Seed, Boards: f.infos, Board: (*struck)(f)})
 	if err := f.open(); err != nil {
 		return nil, fmt.Errorf("boardsim: %w", err)
 	}
@@ -321,9 +321,9 @@ func (f *Fleet) walking() bool {
 	return ok && v.State() == clock.Advancing
 }
 
-// told is the fleet as faults see it.
-type told Fleet
+// struck is the fleet as faults see it.
+type struck Fleet
 
-func (t *told) LineChanged(boardID string)        { t.byID[boardID].lineChanged() }
-func (t *told) Reboot(boardID string, wiped bool) { t.byID[boardID].reboot(wiped, false) }
-func (t *told) LoseClock(boardID string)          { t.byID[boardID].reboot(false, true) }
+func (t *struck) LineChanged(boardID string)        { t.byID[boardID].lineChanged() }
+func (t *struck) Reboot(boardID string, wiped bool) { t.byID[boardID].reboot(wiped, false) }
+func (t *struck) LoseClock(boardID string)          { t.byID[boardID].reboot(false, true) }
