@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -68,7 +70,8 @@ func (j journalRow) by() string { return cmp.Or(strings.TrimSpace(j.CommandID+" 
 func boardCommand(e *env) *cobra.Command {
 	return group("board", "Look at boards, detach and attach them, rotate their passwords", `  doorlab board list
   doorlab board journal brd_...                # what its relays did: the ground truth
-  doorlab board detach brd_...                 # prints the credentials for a real board`,
+  doorlab board detach brd_...                 # prints the credentials for a real board
+  doorlab board tell brd_... --channel cfg --raw '{}' # in the server's place: what does the board make of it?`,
 		boardList(e), boardShow(e), boardJournal(e), boardTail(e),
 		labCommand(e, "detach BOARD", "Take the simulated board away and print the credentials for a real one", "  doorlab board detach brd_...", "one board id",
 			func(l labCall, args []string) error {
@@ -81,8 +84,63 @@ func boardCommand(e *env) *cobra.Command {
 			func(l labCall, args []string) error {
 				return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/attach", nil, nil, func() { fmt.Fprintln(l.out, args[0], "attached") })
 			}),
-		boardRotate(e),
+		boardRotate(e), boardTell(e),
 	)
+}
+
+// boardTell says something to a board in the server's place.
+func boardTell(e *env) *cobra.Command {
+	var channel, payload, raw string
+	return labCommand(e, "tell BOARD", "Say something to a simulated board in its server's place; attach brings it back, empty", `  doorlab board tell brd_...                   # the epoch and session time that a message needs
+  doorlab board tell brd_... --channel cmd \
+    --payload '{"id":"cmd_1","epoch":4294967301,"channel":1,"command":"open","notAfterMs":900000}'`, "one board id",
+		func(l labCall, args []string) error {
+			body := map[string]any{}
+			flags := l.c.Flags()
+			if flags.Changed("channel") {
+				body["channel"] = channel
+			}
+			if flags.Changed("raw") {
+				body["raw"] = raw
+			}
+			if flags.Changed("payload") {
+				if !json.Valid([]byte(payload)) {
+					return usagef("--payload must be JSON; --raw sends anything")
+				}
+				body["payload"] = json.RawMessage(payload)
+			}
+			var out toldRow
+			return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/tell", body, &out, func() { out.show(l.out) })
+		}, func(c *cobra.Command) {
+			c.Flags().StringVar(&channel, "channel", "", "channel of the message: cmd, sync, cfg or ack (default: nothing is said)")
+			c.Flags().StringVar(&payload, "payload", "", "the message as JSON (default {})")
+			c.Flags().StringVar(&raw, "raw", "", "the message as it is, instead of --payload")
+		})
+}
+
+// toldRow is where a board stands after it was told something.
+type toldRow struct {
+	Epoch, SessionMs, Revision int64
+	Boot                       int
+	Digest, Dropped            string
+	Said                       []struct {
+		Channel string
+		Payload json.RawMessage
+	}
+	Journal []journalRow
+}
+
+func (t toldRow) show(out io.Writer) {
+	fmt.Fprintf(out, "epoch %d  session %d ms  boot %d  revision %d  digest %s\n", t.Epoch, t.SessionMs, t.Boot, t.Revision, t.Digest)
+	if t.Dropped != "" {
+		fmt.Fprintln(out, "dropped:", t.Dropped)
+	}
+	for _, j := range t.Journal {
+		fmt.Fprintf(out, "relay: %s %s, %s %s\n", j.DoorID, j.Action, j.Cause, j.by())
+	}
+	for _, s := range t.Said {
+		fmt.Fprintf(out, "said: %s %s\n", s.Channel, s.Payload)
+	}
 }
 
 func boardRotate(e *env) *cobra.Command {

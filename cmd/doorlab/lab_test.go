@@ -6,7 +6,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -71,6 +73,21 @@ func TestByHand(t *testing.T) {
 	holds(out, door+" force")
 	out, _ = run(codeOK, "board", "journal", board)
 	holds(out, "deny")
+	run(codeOK, "fault", "reset")
+	run(codeOK, "clock", "run")
+	for end := clock.Mono() + 10*time.Second; clock.Mono() < end; {
+		if out, _ = run(codeOK, "board", "show", board); strings.Contains(out, "online") {
+			break
+		}
+	}
+	out, _ = run(codeOK, "board", "tell", board)
+	holds(out, "revision")
+	out, _ = run(codeOK, "board", "tell", board, "--channel", "cmd", "--payload", `{"id":"cmd_1","channel":1,"command":"open","epoch":1}`)
+	holds(out, `said: rpt {"commandId":"cmd_1"`)
+	holds(out, "refuse, command cmd_1")
+	out, _ = run(codeOK, "board", "tell", board, "--channel", "ack", "--raw", "x")
+	holds(out, "dropped: ")
+	run(codeOK, "board", "attach", board)
 	out, _ = run(codeOK, "board", "detach", board)
 	holds(out, "password")
 	run(codeOK, "board", "attach", board)
@@ -104,6 +121,8 @@ func mistakes(board string) map[string][]string {
 	return map[string][]string{
 		`unknown fault "offlin", did you mean "offline"`:   {"fault", "add", "offlin", "--board", board},
 		`--param "p50Ms" must be name=value`:               {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
+		"--payload must be JSON":                           {"board", "tell", board, "--payload", "x"},
+		`did you mean "cmd"`:                               {"board", "tell", board, "--channel", "cmdd"},
 		"board show takes one board id":                    {"board", "show"},
 		`no simulated board "brd_nope"`:                    {"board", "show", "brd_nope"},
 		`board: unknown command "lst"`:                     {"board", "lst"},
