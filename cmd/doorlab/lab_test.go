@@ -6,9 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -73,21 +71,6 @@ func TestByHand(t *testing.T) {
 	holds(out, door+" force")
 	out, _ = run(codeOK, "board", "journal", board)
 	holds(out, "deny")
-	run(codeOK, "fault", "reset")
-	run(codeOK, "clock", "run")
-	for end := clock.Mono() + 10*time.Second; clock.Mono() < end; {
-		if out, _ = run(codeOK, "board", "show", board); strings.Contains(out, "online") {
-			break
-		}
-	}
-	out, _ = run(codeOK, "board", "tell", board)
-	holds(out, "revision")
-	out, _ = run(codeOK, "board", "tell", board, "--channel", "cmd", "--payload", `{"id":"cmd_1","channel":1,"command":"open","epoch":1}`)
-	holds(out, `said: rpt {"commandId":"cmd_1"`)
-	holds(out, "refuse, command cmd_1")
-	out, _ = run(codeOK, "board", "tell", board, "--channel", "ack", "--raw", "x")
-	holds(out, "dropped: ")
-	run(codeOK, "board", "attach", board)
 	out, _ = run(codeOK, "board", "detach", board)
 	holds(out, "password")
 	run(codeOK, "board", "attach", board)
@@ -114,6 +97,26 @@ func TestByHand(t *testing.T) {
 		holds(errs, part)
 	}
 	run(codeUnreachable, "clock", "show", "--control", "http://127.0.0.1:1")
+}
+
+// TestBoardTell: what a board is told in its server's place, and what it makes of it.
+func TestBoardTell(t *testing.T) {
+	t.Parallel()
+	_, w, run := byHand(t)
+	board := w.Places[1].Boards[0].ID
+	for _, c := range []struct{ args, want []string }{
+		{nil, []string{"epoch ", "revision 1 "}},
+		{[]string{"--channel", "cmd", "--payload", `{"id":"cmd_1","channel":1,"command":"open","epoch":1}`}, []string{`said: rpt {"commandId":"cmd_1"`, "refuse, command cmd_1"}},
+		{[]string{"--channel", "ack", "--raw", "x"}, []string{"dropped: "}},
+	} {
+		out, _ := run(codeOK, append([]string{"board", "tell", board}, c.args...)...)
+		for _, part := range c.want {
+			if !strings.Contains(out, part) {
+				t.Errorf("%q: want %q in:\n%s", c.args, part, out)
+			}
+		}
+	}
+	run(codeOK, "board", "attach", board)
 }
 
 // mistakes are wrong command lines by what the refusal says.
