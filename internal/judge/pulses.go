@@ -74,6 +74,19 @@ func (v *View) relaysOf(b book, x *board) {
 	}
 }
 
+// outlasted is a power cut that a pulse went on after, until it fell; nil = there was none.
+func (d *drive) outlasted(x *board, fall *history.Event) *history.Event {
+	if d.by.Action != "pulse" {
+		return nil
+	}
+	for _, r := range x.deaths {
+		if r.Seq > d.by.Seq && r.At+pulseLateMs < fall.At {
+			return r
+		}
+	}
+	return nil
+}
+
 // atEnd judges the drive of a board that is connected when the history ends.
 func (d *drive) atEnd(b book, x *board, end int64) {
 	if d.early == nil {
@@ -186,6 +199,9 @@ func (d *drive) falls(b book, x *board, e *history.Event) {
 	for _, end := range d.ends {
 		if e.At >= end-pulseEarlyMs-d.late && e.At <= end+pulseLateMs && !d.held && !d.resting {
 			b.at(d.clause()).checked++
+			if r := d.outlasted(x, e); r != nil {
+				b.at(d.clause()).bad(e, "%s channel %d was driven on for %s after a power cut, which ends a pulse", x.id, d.by.Channel, secs(e.At-r.At)) // [CMD-1]
+			}
 			*d = drive{boot: d.boot}
 			return
 		}
