@@ -29,7 +29,7 @@ type flash struct {
 	files    map[int]file // by generation
 	gen      int          // the generation that is written
 	size     int64        // of its file
-	contents map[string]span
+	contents map[string]keptAt
 	lines    map[string][]span  // by board, since it last wrote its whole state
 	rebuilt  map[string]rebuilt // by place, what a reboot last read back
 	beat     int64              // domain ms of the last sign of life
@@ -42,6 +42,12 @@ type file interface {
 	io.Writer
 	io.ReaderAt
 	io.Closer
+}
+
+// keptAt is where a content is, and the length of the chain of changes that leads to it.
+type keptAt struct {
+	span
+	chain int
 }
 
 // rebuilt is a content that was read back.
@@ -159,14 +165,16 @@ func (f *flash) content(b *board, before *firmware.Content, ch *firmware.Change)
 	if c.Revision == 0 || f.has(l.Key) {
 		return nil
 	}
+	chain := 1
 	if ch != nil && !ch.Sync.Snapshot && f.has(keyOf(b.placeID, before)) {
 		l.From, l.Sync = keyOf(b.placeID, before), ch.Sync
+		chain += f.contents[l.From].chain
 	} else {
 		l.Sync = c.Snapshot()
 	}
 	at, err := f.append(flashLine{C: &l})
 	if err == nil {
-		f.contents[l.Key] = at
+		f.contents[l.Key] = keptAt{at, chain}
 	}
 	return err
 }
@@ -235,7 +243,7 @@ func (f *flash) renew(boards []*board) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	maps.DeleteFunc(f.contents, func(_ string, at span) bool { return at.gen < f.gen })
+	maps.DeleteFunc(f.contents, func(_ string, at keptAt) bool { return at.gen < f.gen })
 	for gen, old := range f.files {
 		if gen < f.gen {
 			err = errors.Join(err, old.Close())

@@ -23,7 +23,7 @@ type loaded struct {
 // openFlash reads what previous runs kept and sets the boards to it: for them, the end of the process was a reboot. now
 // is domain ms.
 func openFlash(dir, name string, boards map[string]*board, now int64) (*flash, error) {
-	f := &flash{dir: dir, name: name, beat: now, files: map[int]file{}, contents: map[string]span{}, lines: map[string][]span{}, rebuilt: map[string]rebuilt{}}
+	f := &flash{dir: dir, name: name, beat: now, files: map[int]file{}, contents: map[string]keptAt{}, lines: map[string][]span{}, rebuilt: map[string]rebuilt{}}
 	if dir == "" {
 		return f, nil
 	}
@@ -190,8 +190,12 @@ func (b *board) powerCut() (ok bool) {
 	return l != nil
 }
 
+// longChain is how many changes a reboot reads back at most: longer ones would hold up the other boards.
+const longChain = 2000
+
 // recall reads what the file holds of a board; nil = nothing. Boards of a place that restart with the same content share
-// it. Called with b.mu held.
+// it. If a long chain of changes leads to the content, the board keeps the one that it has in memory, provided that its
+// key, which includes the digest, is the same. Called with b.mu held.
 func (f *flash) recall(b *board) (*loaded, *firmware.Content, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -211,12 +215,15 @@ func (f *flash) recall(b *board) (*loaded, *firmware.Content, error) {
 	if last := f.rebuilt[b.placeID]; last.key == key && last.content != nil {
 		return l, last.content, nil
 	}
+	if f.contents[key].chain > longChain && key == keyOf(b.placeID, b.s.Content) {
+		return l, b.s.Content, nil
+	}
 	for k := key; k != ""; k = r.contents[k].From {
 		at, kept := f.contents[k]
 		if _, seen := r.contents[k]; !kept || seen {
 			break
 		}
-		line, err := f.read(at)
+		line, err := f.read(at.span)
 		if err != nil {
 			return nil, nil, err
 		}

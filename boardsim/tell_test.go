@@ -92,3 +92,37 @@ func TestTellRefused(t *testing.T) {
 		r.want("lines", len(r.seen(history.Line)), 2)
 	})
 }
+
+// TestRebootReadsContentBack: a reboot takes its content from flash, not from memory, and boards of a place share what was
+// read. A long chain of changes isn't read back.
+func TestRebootReadsContentBack(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		reboot := func(id string) {
+			r.do("POST", "/faults", `{"fault":"reboot","boards":["`+id+`"]}`)
+			r.advance(0)
+			r.sleep(time.Second)
+		}
+		reboot(one)
+		reboot(two)
+		a, b := r.fleet.byID[one], r.fleet.byID[two]
+		r.server.sync = nil
+		before := a.s.Content
+		reboot(one)
+		reboot(two)
+		if a.s.Content == before || a.s.Content != b.s.Content || keyOf(place, a.s.Content) != keyOf(place, before) {
+			t.Errorf("contents %p before, %p and %p after the reboots, want another one that both share and that is equal", before, a.s.Content, b.s.Content)
+		}
+		f := r.fleet.flash
+		key := keyOf(place, before)
+		f.mu.Lock()
+		f.rebuilt = map[string]rebuilt{}
+		f.contents[key] = keptAt{f.contents[key].span, longChain + 1}
+		f.mu.Unlock()
+		before = a.s.Content
+		reboot(one)
+		if a.s.Content != before {
+			t.Error("a long chain was read back")
+		}
+	})
+}
