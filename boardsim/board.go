@@ -320,17 +320,20 @@ func (b *board) reboot(wiped, clockLost bool) {
 		return
 	}
 	b.unplug()
+	event := history.Rebooted
 	if wiped {
-		b.emit(history.Event{Kind: history.Wiped})
-	} else {
-		b.emit(history.Event{Kind: history.Rebooted})
+		event = history.Wiped
 	}
-	b.boot(wiped, clockLost)
+	b.boot(event, clockLost)
 }
 
-// boot starts the board from its flash and connects it. Called with mu held.
-func (b *board) boot(wiped, clockLost bool) {
-	kept := b.powerCut()
+// boot starts the board from its flash and connects it. The event (Rebooted, Wiped or none) is written when the flash has
+// been read, which may take a while: until then, the board does nothing. Called with mu held.
+func (b *board) boot(event string, clockLost bool) {
+	kept, wiped := b.powerCut(), event == history.Wiped
+	if event != "" {
+		b.emit(history.Event{Kind: event})
+	}
 	b.step(firmware.Event{Kind: firmware.Reboot, Wiped: wiped || !kept, ClockLost: clockLost})
 	b.tries = 0
 	b.redial()

@@ -124,10 +124,11 @@ func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
 		b.emit(history.Event{Kind: history.Attached})
 		b.announce()
 		b.lineBad = blocked(f.faults.Line(b.id))
+		event := ""
 		if wiped {
-			b.emit(history.Event{Kind: history.Wiped})
+			event = history.Wiped
 		}
-		b.boot(wiped, false)
+		b.boot(event, false)
 	}
 	b.mu.Unlock()
 	b.flush()
