@@ -49,7 +49,7 @@ func (f *Fleet) tell(w http.ResponseWriter, r *http.Request, b *board) {
 		control.FailMissing(w, "channel", "is missing: "+strings.Join(wire.Down, ", "))
 		return
 	case b.test:
-		control.Fail(w, http.StatusConflict, "rule_violated", "the boards of a test place are always online and as the server wants them: nothing can be said in its place", nil)
+		control.Fail(w, http.StatusConflict, "rule_violated", "a board of a test place only listens to its server; choose one of a live place", nil)
 		return
 	}
 	s := b.listening(r.Context(), w)
@@ -86,7 +86,7 @@ type heardView struct {
 	Revision  int64        `json:"revision"`
 	Digest    string       `json:"digest"`
 	Netloss   wire.Netloss `json:"netloss"`
-	Said      []said       `json:"said"`              // in order; reports last, with the faults on them still to come
+	Said      []said       `json:"said"`              // in order; reports last, as they were before any fault
 	Journal   []entryJSON  `json:"journal"`           // relays that moved
 	Dropped   string       `json:"dropped,omitempty"` // why the board dropped the message
 }
@@ -160,5 +160,5 @@ func (b *board) live() *session {
 }
 
 func unheard(w http.ResponseWriter, b *board) {
-	control.Fail(w, http.StatusConflict, "rule_violated", fmt.Sprintf("board %s isn't connected, so nothing can be said to it", b.id), nil)
+	control.Fail(w, http.StatusConflict, "rule_violated", fmt.Sprintf("board %s isn't connected, so it can't be told anything; clear its faults, or wait until it is back", b.id), nil)
 }

@@ -124,5 +124,9 @@ func TestRebootReadsContentBack(t *testing.T) {
 		if a.s.Content != before {
 			t.Error("a long chain was read back")
 		}
+		r.tell(`{"channel":"sync","payload":{"from":3,"to":4,"remove":["mem_1"],"digest":"00"}}`)
+		if got := f.contents[keyOf(place, a.s.Content)].chain; got != longChain+2 {
+			t.Errorf("a change makes the chain %d long, want %d", got, longChain+2)
+		}
 	})
 }

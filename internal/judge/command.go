@@ -153,7 +153,7 @@ func (v *View) cmd4() (*tally, cmd4numbers) {
 	for _, c := range v.order {
 		unknown := c.told(vocab.NoResponse) != nil
 		if unknown && c.byGuest() {
-			t.real++
+			v.countReal(t, c)
 			v.unknown(t, c)
 		} else if unknown && v.truth(c) {
 			t.checked++

@@ -21,7 +21,7 @@ func cmd6(v *View) Verdict {
 			continue
 		}
 		if c.byGuest() {
-			t.real++
+			v.countReal(t, c)
 		} else {
 			t.checked++
 			by[kind]++

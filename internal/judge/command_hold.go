@@ -39,8 +39,8 @@ func cmd7(v *View) Verdict {
 		}
 	}
 	for _, c := range v.order {
-		if c.byGuest() && c.op == "hold" {
-			h.real++
+		if c.op == "hold" {
+			v.countReal(&h.tally, c)
 		}
 	}
 	n := h.checked

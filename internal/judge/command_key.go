@@ -57,9 +57,7 @@ func (v *View) cmd5() (t *tally, repeats int) {
 
 // sentOnce judges a single command.
 func (v *View) sentOnce(t *tally, c *command) {
-	if c.byGuest() {
-		t.real++
-	}
+	v.countReal(t, c)
 	if len(c.publishes) > 1 {
 		t.bad(c.publishes[1], "%s was sent %d times", c.id, len(c.publishes))
 	}

@@ -27,7 +27,7 @@ func (v *View) unwitnessed(t *tally, c *command, outcome vocab.Outcome, result v
 	if !c.byGuest() {
 		return true
 	}
-	t.real++
+	v.countReal(t, c)
 	report := c.soundReport()
 	if v.byHand(c) {
 		report = c.reported(result)
@@ -59,6 +59,13 @@ func (v *View) guestSays(t *tally, c *command) {
 // byHand reports whether a scenario spoke for the command's board: it may say anything, so only what the server makes of
 // it is judged.
 func (v *View) byHand(c *command) bool { return c.byGuest() && v.handAt(c.to.id, c.publishes[0]) }
+
+// countReal counts a command that a real board decides about. One that a scenario speaks for proves nothing.
+func (v *View) countReal(t *tally, c *command) {
+	if c.byGuest() && !v.byHand(c) {
+		t.real++
+	}
+}
 
 // handAt reports whether a scenario spoke in a board's place at the time of an event.
 func (v *View) handAt(id string, at *history.Event) (hand bool) {
@@ -121,7 +128,11 @@ func (p *place) committedAfter(revision int64, e *history.Event) bool {
 func (v *View) onsiteOfGuests() (n int) {
 	for _, s := range v.seats {
 		for _, b := range s.guests {
-			n += len(b.records)
+			for _, e := range b.records {
+				if !v.handAt(b.id, e) {
+					n++
+				}
+			}
 		}
 	}
 	return n

@@ -218,6 +218,31 @@ func TestBoardByHand(t *testing.T) {
 	}
 }
 
+// TestHandProvesNothing: commands and records of a board that a scenario speaks for aren't those of a real board.
+func TestHandProvesNothing(t *testing.T) {
+	t.Parallel()
+	for _, hand := range []bool{false, true} {
+		h := clean()
+		h.guest()
+		if hand {
+			h.emit(history.Event{Kind: history.Hand, BoardID: "brd_1"})
+		}
+		h.asked("k-1", vocab.Reported)
+		h.asked("k-2", vocab.Refused)
+		h.asked("k-3", vocab.NoResponse)
+		h.record(history.Event{PlaceID: "plc_a", BoardID: "brd_1", DoorID: doorOf("brd_1", 1), RecordSeq: 1, Result: "opened", Reason: "onsite", Method: "onsite"})
+		v := NewView(h.events)
+		for _, judge := range []func(*View) Verdict{cmd1, cmd3, cmd5, ent1} {
+			if got := judge(v); (got.Real > 0) == hand {
+				t.Errorf("hand %v: %s counts %d of real boards", hand, got.Clause, got.Real)
+			}
+		}
+		if n, _ := v.cmd4(); (n.real > 0) == hand {
+			t.Errorf("hand %v: CMD-4 counts %d of real boards", hand, n.real)
+		}
+	}
+}
+
 // onlyRefused makes every report on the last command a refusal.
 func onlyRefused(h *builder) {
 	cmd := ""

@@ -45,6 +45,7 @@ type board struct {
 	DroppedRecords  int     `json:"droppedRecords"`
 	Boot            int     `json:"boot"`
 	Detached        bool    `json:"detached"` // a real one may have its place
+	Told            bool    `json:"told"`     // somebody speaks to it in its server's place
 	Doors           []struct {
 		DoorID   string `json:"doorId"`
 		Channel  int    `json:"channel"`

@@ -24,6 +24,7 @@ type boardInfo struct {
 	id, placeID, kind string
 	owner             string // control listener, "" = none has it
 	real              bool   // the simulated board was taken away; the real one in its place has no journal and takes no faults
+	told              bool   // somebody speaks to it in its server's place: it does what it is told, and no file chooses it
 	doors             []string
 	channels          []int
 }
@@ -44,7 +45,7 @@ func (d *directory) load(ctx context.Context) error {
 		return err
 	}
 	for _, b := range list {
-		info := &boardInfo{id: b.BoardID, placeID: b.PlaceID, owner: owner[b.BoardID], real: b.Detached}
+		info := &boardInfo{id: b.BoardID, placeID: b.PlaceID, owner: owner[b.BoardID], real: b.Detached, told: b.Told}
 		for _, door := range b.Doors {
 			info.doors = append(info.doors, door.DoorID)
 			info.channels = append(info.channels, door.Channel)
@@ -104,7 +105,7 @@ func (d *directory) ask(ctx context.Context, p *Place) error {
 	return nil
 }
 
-// look reads again which boards are real: the operator may attach and detach them.
+// look reads again which boards are real or told what to do: the operator may attach and detach them.
 func (d *directory) look(ctx context.Context) error {
 	if d.run.lab == nil {
 		return nil
@@ -114,18 +115,18 @@ func (d *directory) look(ctx context.Context) error {
 	defer d.mu.Unlock()
 	for _, b := range list {
 		if known := d.boards[b.BoardID]; known != nil {
-			known.real = b.Detached
+			known.real, known.told = b.Detached, b.Told
 		}
 	}
 	return err
 }
 
-// spared are the doors of real boards.
+// spared are the doors of boards that are real or told what to do.
 func (d *directory) spared() (doors []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, b := range d.boards {
-		if b.real {
+		if b.real || b.told {
 			doors = append(doors, b.doors...)
 		}
 	}
@@ -149,7 +150,7 @@ func (d *directory) pick(ctx context.Context, kind string, real bool) ([]*boardI
 	}
 	var out []*boardInfo
 	for _, b := range d.boards {
-		if b.real == real && (kind == "any" || b.kind == kind) {
+		if b.real == real && !b.told && (kind == "any" || b.kind == kind) {
 			out = append(out, b)
 		}
 	}

@@ -27,6 +27,8 @@ type fake struct {
 	permit  int    // status of a permit creation
 	hits    int    // of every fault
 	real    bool   // a detached board is listed too
+	told    bool   // so is one that somebody tells what to do
+	deaf    bool   // no board can be told anything
 	docs    string // the published document, the same for every sub-service
 	events  []history.Event
 	mode    string // clock mode; "" = virtual
@@ -158,6 +160,10 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1, "appliedRevision": 1,
 			"doors": []m{{"doorId": "dor_1", "channel": 1}, {"doorId": "dor_2", "channel": 2}}}
 		list := []m{b}
+		if f.told {
+			list = append(list, m{"boardId": "brd_t", "placeId": "plc_1", "online": true, "phase": "online", "told": true, "desiredRevision": 7,
+				"doors": []m{{"doorId": "dor_t", "channel": 1}}})
+		}
 		if f.real {
 			list = append(list, m{"boardId": "brd_r", "placeId": "plc_1", "online": false, "phase": "stopped", "detached": true, "desiredRevision": 7,
 				"doors": []m{{"doorId": "dor_r", "channel": 1}}})
@@ -182,6 +188,8 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		_ = history.Write(w, f.events)
 	case strings.HasSuffix(path, "/detach"):
 		say(w, 200, m{"data": m{"mqtt": f.broker, "clientId": "brd_1", "username": "brd_1", "password": "right"}})
+	case strings.HasSuffix(path, "/tell") && f.deaf:
+		say(w, 409, m{"error": "rule_violated", "message": "it isn't connected", "statusCode": 409})
 	case strings.HasSuffix(path, "/tell"):
 		said := []m{}
 		if body["channel"] != nil {

@@ -224,14 +224,23 @@ func TestTell(t *testing.T) {
 		"nothing given":   {`{tell: {board: brd_1, send: sync}, expect: 'said[0].payload == {"channel": "sync"}'}`, judge.Pass, ""},
 		"unexpected":      {`{tell: {board: brd_1, send: sync}, expect: "said == []"}`, judge.Fail, "expected said == []"},
 		"no such board":   {`{tell: {board: brd_9}, expect: epoch == 7}`, judge.Blocked, `no board "brd_9"`},
+		"a real board":    {`{tell: {board: brd_r}, expect: epoch == 7}`, judge.Blocked, "board brd_r is a real one: it listens to nobody but its server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			res, out := play(t, newFake(t), "steps: ["+c.steps+", {call: {path: /echo}, expect: data.n == 3}]", Options{})
+			f := newFake(t)
+			f.real = true
+			res, out := play(t, f, "steps: ["+c.steps+", {call: {path: /echo}, expect: data.n == 3}]", Options{})
 			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
 				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
 			}
 		})
+	}
+	for expect, want := range map[string]judge.Status{"said == []": judge.Invalid, "epoch >= 1": judge.Invalid, "epoch > 0": judge.Invalid, "revision == 3": judge.Pass} {
+		res, out := play(t, newFake(t), `steps: [{tell: {board: brd_1}, expect: "`+expect+`"}]`, Options{})
+		if got := res.Files[0]; got.Status != want {
+			t.Errorf("a file that only expects %s is %s (%s), want %s\n%s", expect, got.Status, got.Reason, want, out)
+		}
 	}
 	for step, want := range map[string]string{
 		`tell: {board: brd_1, send: cmd}`:                      "",

@@ -20,9 +20,11 @@ func (r *run) lacks(f *File) string {
 	boards, real, apart := 0, 0, false
 	for _, b := range r.dir.boards {
 		apart = apart || b.owner != "" && r.lab != nil && b.owner != r.lab.main
-		if b.real {
+		switch {
+		case b.real:
 			real++
-		} else if b.kind != "test" && b.owner != "" || r.keysOnly() && (b.kind != "test" || live == 0) {
+		case b.told:
+		case b.kind != "test" && b.owner != "" || r.keysOnly() && (b.kind != "test" || live == 0):
 			boards++
 		}
 	}

@@ -7,6 +7,31 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
+// TestToldBoards: a board that somebody else tells what to do doesn't keep a file from starting, and belongs to no cohort.
+func TestToldBoards(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		source string
+		want   judge.Status
+		reason string
+	}{
+		"left out":        {`steps: [{cohort: {name: c}}, {call: {path: /echo}, expect: 'c.boards == ["brd_1"] and data.n == 3'}]`, judge.Pass, ""},
+		"no real one":     {`steps: [{cohort: {name: c, real: true}}, {call: {path: /echo}}]`, judge.Skipped, "needs a real board"},
+		"not enough":      {`{needs: {boards: 2}, steps: [{call: {path: /echo}, expect: data.n == 3}]}`, judge.Skipped, "needs 2 live boards, the target has 1"},
+		"synced if named": {`steps: [{synced: {}}, {synced: {of: '"brd_t"'}, within: 50ms}]`, judge.Fail, "1 of 1 boards are not synchronized"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.told = true
+			res, out := play(t, f, c.source, Options{})
+			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
+			}
+		})
+	}
+}
+
 // TestRealBoards: a detached board that hasn't been replaced yet doesn't keep a file from starting, and belongs to no
 // cohort except that of the real boards.
 func TestRealBoards(t *testing.T) {

@@ -117,14 +117,19 @@ func some(args ...any) (any, error) {
 }
 
 func strictly() []expr.Option {
-	return []expr.Option{expr.Patch(comparison{}), expr.Patch(quantifier{}), expr.Patch(momentOf{}), expr.Function("$some", some, new(func(any) bool)), expr.Function("$same", func(args ...any) (any, error) {
-		return same(args[0], args[1]), nil
-	}, new(func(any, any) bool)), expr.Function("$missing", func(args ...any) (any, error) {
-		if args[0] == nil && args[1] == nil {
-			return nil, fmt.Errorf("%w in %s; if you mean a missing value, write nil", errMissing, args[2])
-		}
-		return false, nil
-	}, new(func(any, any, string) bool))}
+	equal := func(args ...any) (any, error) { return same(args[0], args[1]), nil }
+	return []expr.Option{expr.Patch(comparison{}), expr.Patch(quantifier{}), expr.Patch(momentOf{}),
+		expr.Function("$some", some, new(func(any) bool)),
+		expr.Function("$same", equal, new(func(any, any) bool)),
+		expr.Function("$missing", missing, new(func(any, any, string) bool))}
+}
+
+// missing is an error if neither side of a comparison has a value.
+func missing(args ...any) (any, error) {
+	if args[0] == nil && args[1] == nil {
+		return nil, fmt.Errorf("%w in %s; if you mean a missing value, write nil", errMissing, args[2])
+	}
+	return false, nil
 }
 
 // certain are the paths of an expression that are read in any case: not those that

@@ -162,6 +162,22 @@ steps: [{control: {method: POST, path: /boards/brd_1/`+away+`, body: {}}}, {perm
 	}
 }
 
+// TestAttachedAfterFailure: a call that fails may have begun to tell a board things, so the board is attached all the same;
+// a real one is left alone.
+func TestAttachedAfterFailure(t *testing.T) {
+	t.Parallel()
+	for board, want := range map[string]bool{"brd_1": true, "brd_r": false} {
+		f := newFake(t)
+		f.deaf, f.real = true, true
+		target := f.target()
+		target.Marks = []int64{0}
+		res, err := Run(t.Context(), target, []*File{parse(t, `steps: [{control: {method: POST, path: /boards/`+board+`/tell, body: {}, status: 409}}]`)}, Options{})
+		if attached := slices.Contains(f.calls, "POST /boards/"+board+"/attach"); err != nil || attached != want {
+			t.Errorf("%s: %v %s, attached: %v, want %v", board, err, res.Files[0].Reason, attached, want)
+		}
+	}
+}
+
 // TestTogether: a file that needs server and boards in one process is skipped if they aren't.
 func TestTogether(t *testing.T) {
 	t.Parallel()

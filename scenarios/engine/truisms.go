@@ -35,22 +35,25 @@ func lastName(n ast.Node) string {
 	return ""
 }
 
-// neverNegative recognizes "count >= 0", "len(x) > -1" and the like.
+// neverNegative recognizes "count >= 0", "len(x) > -1", "boot > 0" and the like.
 func neverNegative(n ast.Node) bool {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
 		return false
 	}
-	counts := false
+	counts, least := false, 0
 	switch l := b.Left.(type) {
 	case *ast.IdentifierNode:
 		counts = l.Value == "count" || l.Value == "total" || l.Value == "hits"
+		if l.Value == "boot" || l.Value == "epoch" || l.Value == "sessionMs" { // these begin at 1
+			counts, least = true, 1
+		}
 	case *ast.BuiltinNode:
 		counts = l.Name == "len" || l.Name == "count"
 	}
 	switch r := b.Right.(type) {
 	case *ast.IntegerNode:
-		return counts && b.Operator == ">=" && r.Value <= 0
+		return counts && (b.Operator == ">=" && r.Value <= least || b.Operator == ">" && r.Value < least)
 	case *ast.UnaryNode:
 		return counts && r.Operator == "-" && (b.Operator == ">=" || b.Operator == ">")
 	}

@@ -87,7 +87,8 @@ var (
 	labPlace    = regexp.MustCompile(`^/places/([^/?]+)$`)
 	labDoor     = regexp.MustCompile(`^/doors/([^/?]+)$`)
 	labGrant    = regexp.MustCompile(`^/(?:memberships|reservations)/[^?]+\?placeId=(.+)$`)
-	labAway     = regexp.MustCompile(`^/boards/([^/?]+)/(?:detach|tell)$`)
+	labDetach   = regexp.MustCompile(`^/boards/([^/?]+)/detach$`)
+	labTell     = regexp.MustCompile(`^/boards/([^/?]+)/tell$`)
 	placeHours  = regexp.MustCompile(`^/core/v1/places/([^/?]+)$`)
 	doorWindows = regexp.MustCompile(`^/device/v1/doors/([^/?]+)/policies`)
 	boardPolicy = regexp.MustCompile(`^/device/v1/boards/([^/?]+)/netloss$`)
@@ -105,10 +106,13 @@ func (r *run) beforeLab(ctx context.Context, method, path string) error {
 		if b := r.dir.door(labDoor.FindStringSubmatch(path)[1]); b != nil {
 			return r.keepPlace(ctx, b.placeID)
 		}
-	case strings.HasSuffix(path, "/tell"): // attaching the board wipes it
-		if b := r.dir.board(labAway.FindStringSubmatch(path)[1]); b != nil {
-			return r.keepOutagePolicy(ctx, b.id, b.placeID)
+	case labTell.MatchString(path):
+		b := r.dir.board(labTell.FindStringSubmatch(path)[1])
+		if b == nil || b.real {
+			return nil
 		}
+		r.attachLater(b.owner, b.id)                    // even a call that fails may have begun it
+		return r.keepOutagePolicy(ctx, b.id, b.placeID) // which attaching wipes
 	}
 	return nil
 }
@@ -221,10 +225,15 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 		remove(id, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])))
 	case path == "/people/leaf" && in["action"] != "close":
 		end("leaf "+show(in["doorId"]), path, map[string]any{"doorId": in["doorId"], "action": "close"})
-	case labAway.MatchString(path):
-		attach := "/boards/" + labAway.FindStringSubmatch(path)[1] + "/attach"
-		r.undo.attach(attach, func(ctx context.Context) error { return r.lab.ask(ctx, base, http.MethodPost, attach, nil, nil) })
+	case labDetach.MatchString(path):
+		r.attachLater(base, labDetach.FindStringSubmatch(path)[1])
 	}
+}
+
+// attachLater remembers to bring a simulated board back.
+func (r *run) attachLater(base, id string) {
+	path := "/boards/" + id + "/attach"
+	r.undo.attach(path, func(ctx context.Context) error { return r.lab.ask(ctx, base, http.MethodPost, path, nil, nil) })
 }
 
 // made remembers what a public API call created: permits, reservations, memberships, and held doors.

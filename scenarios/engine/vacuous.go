@@ -171,6 +171,8 @@ func (s *Step) decided(fixed map[string]bool) map[string]bool {
 		own = resultFields
 	case v.Load != nil:
 		own = generated
+	case v.Tell != nil && v.Tell.Send == "":
+		own = fieldSet("said journal dropped sessionMs") // nothing was said
 	default:
 		return fixed
 	}

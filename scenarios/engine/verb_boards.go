@@ -107,7 +107,7 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 	}
 	behind, n, example := 0, 0, ""
 	for _, b := range all {
-		if of != nil && !want[b.BoardID] || of == nil && b.Detached { // a real board need not be there
+		if of != nil && !want[b.BoardID] || of == nil && (b.Detached || b.Told) { // a real board need not be there
 			continue
 		}
 		n++

@@ -73,16 +73,9 @@ func (m *MQTT) run(x *frame) (out fields, err error) {
 
 // connect detaches the simulated board and opens a connection in its place; nil = the server refused it as expected.
 func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
-	of, err := x.boards(m.Board)
+	b, err := x.simulated(m.Board, "it would lose its connection")
 	if err != nil {
 		return nil, err
-	}
-	b := of[0]
-	switch {
-	case b.real:
-		return nil, fmt.Errorf("board %s is a real one: it would lose its connection", b.id)
-	case x.run.lab == nil || b.owner == "":
-		return nil, fmt.Errorf("no control listener has board %s", b.id)
 	}
 	var login struct{ MQTT, ClientID, Username, Password string }
 	if err := x.run.lab.ask(x.ctx, b.owner, http.MethodPost, "/boards/"+esc(b.id)+"/detach", nil, &login); err != nil {
@@ -118,6 +111,20 @@ func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
 		return nil, nil
 	}
 	return h, m.subscribe(x, h, out)
+}
+
+// simulated is a simulated board, or the first of several; a real one is refused, and why says what would come of it.
+func (x *frame) simulated(r Ref, why string) (*boardInfo, error) {
+	of, err := x.boards(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case of[0].real:
+		return nil, fmt.Errorf("board %s is a real one: %s", of[0].id, why)
+	case x.run.lab == nil || of[0].owner == "":
+		return nil, fmt.Errorf("no control listener has board %s", of[0].id)
+	}
+	return of[0], nil
 }
 
 // fill replaces what CONNECT says differently.
