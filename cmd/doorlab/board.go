@@ -136,7 +136,7 @@ func (t toldRow) show(out io.Writer) {
 		fmt.Fprintln(out, "dropped:", t.Dropped)
 	}
 	for _, j := range t.Journal {
-		fmt.Fprintf(out, "relay: %s %s, %s %s\n", j.DoorID, j.Action, j.Cause, j.by())
+		fmt.Fprintf(out, "relay: %s %s, %s %s\n", cmp.Or(j.DoorID, "no door"), j.Action, j.Cause, j.by())
 	}
 	for _, s := range t.Said {
 		fmt.Fprintf(out, "said: %s %s\n", s.Channel, s.Payload)

@@ -106,7 +106,7 @@ func TestBoardTell(t *testing.T) {
 	board := w.Places[1].Boards[0].ID
 	for _, c := range []struct{ args, want []string }{
 		{nil, []string{"epoch ", "revision 1 "}},
-		{[]string{"--channel", "cmd", "--payload", `{"id":"cmd_1","channel":1,"command":"open","epoch":1}`}, []string{`said: rpt {"commandId":"cmd_1"`, "refuse, command cmd_1"}},
+		{[]string{"--channel", "cmd", "--payload", `{"id":"cmd_1","channel":1,"command":"open","epoch":1}`}, []string{`said: rpt {"commandId":"cmd_1"`, "relay: no door refuse, command cmd_1"}},
 		{[]string{"--channel", "ack", "--raw", "x"}, []string{"dropped: "}},
 	} {
 		out, _ := run(codeOK, append([]string{"board", "tell", board}, c.args...)...)
