@@ -58,7 +58,9 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 	spans := b.spans()
 	f.came = 0
 	for _, e := range b.presented {
-		f.came = max(f.came, e.Revision)
+		if e.Revision > f.came && p.content.concerns(e, op) {
+			f.came = e.Revision
+		}
 	}
 	k, s := 0, 0
 	for _, c := range p.commits {
@@ -77,6 +79,25 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 		}
 		f.commit(v, b, c, spans[s:], applied)
 	}
+}
+
+// concerns reports whether a presentation has to do with a registration or a revocation: a stranger, or somebody at a
+// door with a free or closed window, gets the same answer with and without it.
+func (c *content) concerns(e *history.Event, op string) bool {
+	r := c.rule(e)
+	if r.unknown {
+		return true
+	}
+	if r.byWindow() || over(e.OutageAgeMs) {
+		return false
+	}
+	return slices.ContainsFunc(append(slices.Clone(c.phones[e.PhoneHash]), c.tokens[e.TokenHash]...), func(id string) bool {
+		g, there := c.at(id, e.Revision)
+		if op == "revoke" {
+			return g.Revoked || !there && c.grants[id][0].rev <= e.Revision // it is gone by now
+		}
+		return there
+	})
 }
 
 // commit sums up the time for which a board was connected from a commit until it had it. Only a real outage starts

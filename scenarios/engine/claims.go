@@ -9,10 +9,7 @@ import (
 // claimsNothing reports clauses at a step that can't fail for them. Whether an expectation can is found out when it is
 // met, with the answers at hand.
 func (c *checker) claimsNothing(s *Step) {
-	claims := slices.Clone([]string(s.Clauses))
-	for _, e := range s.Expect {
-		claims = append(claims, e.clauses...)
-	}
+	claims := s.ownClaims()
 	if len(claims) == 0 {
 		return
 	}

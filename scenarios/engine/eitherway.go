@@ -180,10 +180,7 @@ func (e *Expr) saysMore() bool {
 // would have done as well. If it claims clauses, the file is INVALID unless another of its rows had more.
 func (x *frame) evidence(out fields) {
 	s, why := x.step, ""
-	claims := slices.Clone([]string(s.Clauses))
-	for _, e := range s.Expect {
-		claims = append(claims, e.clauses...)
-	}
+	claims := s.ownClaims()
 	if x.hollow && len(s.Expect) == 0 {
 		why = "it looked at nothing"
 	} else if other := x.bothWays(out); other != "" {
@@ -195,6 +192,7 @@ func (x *frame) evidence(out fields) {
 		x.res.Asserts = false
 	}
 	x.file.watch.nothing(s, x.res, claims, why)
+	x.byReason(out)
 }
 
 // quiet reports whether a step is only made of steps that asserted nothing.

@@ -55,9 +55,11 @@ func (c *Call) reads() bool {
 // permitParts are the parts of a permit that have to do with a guarantee; that there is none says that it was refused.
 var permitParts = map[string]string{
 	"PERM-5": "count total maxHours startsAt endsAt", "PERM-6": "count total door", "PERM-7": "count total state startsAt endsAt",
+	"SYNC-1": "sync boards", "SYNC-2": "sync boards", "SYNC-3": "sync boards",
 }
 
-// onlyReads is about permits that are read: a state has nothing to do with their doors, nor a name with their periods.
+// onlyReads is about permits that are read: a state has nothing to do with their doors or with what boards have, nor a name with
+// their periods.
 func (c *Call) onlyReads(s *Step, clause string) bool {
 	needs := permitParts[clause]
 	if needs == "" || len(s.Expect) == 0 || !strings.HasPrefix(c.Path.raw, permitsPath) {

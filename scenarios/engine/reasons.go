@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// Why a door opened or didn't decides, too, what the step can be evidence for: whoever is denied because a permit has
+// ended says nothing about how fast its revocation arrived, and whoever comes in by a free window nothing about permits.
+
+// reasonShows lists the guarantees, or families of them, for each reason. A reason that isn't listed can be evidence for
+// anything.
+var reasonShows = map[vocab.Reason]string{
+	vocab.FreeWindow:     "AUTH CMD ENT-2 ENT-3 ENT-4 HRS LEG OFF-2 OFF-3 OFF-4 SYNC-3",
+	vocab.ClosedWindow:   "AUTH CMD ENT-2 ENT-3 ENT-4 HRS LEG OFF-2 OFF-3 OFF-4 SYNC-3",
+	vocab.OutageLimit:    "CMD ENT-3 ENT-4 OFF-2 OFF-3 OFF-4",
+	vocab.Expired:        "CMD ENT IMP OFF-1 OFF-4 PERM-3 PERM-5 PERM-7 SYNC-1 SYNC-3",
+	vocab.NotStarted:     "CMD ENT IMP OFF-1 OFF-4 PERM-3 PERM-5 PERM-7 SYNC-1 SYNC-3",
+	vocab.DoorOutOfScope: "AUTH CMD ENT IMP OFF-1 OFF-4 PERM-3 PERM-6 SYNC-1 SYNC-3",
+	vocab.Revoked:        "AUTH CMD ENT IMP LEG OFF-1 OFF-4 PERM-3 PERM-4 PERM-7 SYNC-2 SYNC-3",
+	vocab.NoValidGrant:   "AUTH CMD ENT HRS IMP LEG OFF-4 PERM-2 PERM-3 PERM-4 PERM-5 PERM-6 PERM-7 SYNC-2 SYNC-3",
+	vocab.LinkInvalid:    "AUTH CMD ENT LEG OFF-4 PERM-3 PERM-4 PERM-7 SYNC-2 SYNC-3",
+	letIn:                "AUTH CMD ENT HRS IMP LEG OFF PERM-1 PERM-2 PERM-3 PERM-5 PERM-6 PERM-7 SYNC-1 SYNC-3",
+}
+
+// letIn stands for the ways in which somebody with a grant came in.
+const letIn vocab.Reason = "let in"
+
+// reason is why the step's people came in or didn't: "" if it decided nothing, or not for all of them alike.
+func (x *frame) reason(out fields) vocab.Reason {
+	v, reason := &x.step.Verbs, ""
+	switch {
+	case v.Present != nil, v.Phone != nil:
+		reason, _ = out["reason"].(string)
+	case v.PresentEach != nil:
+		if reasons, _ := out["reasons"].(map[string]any); len(reasons) == 1 {
+			reason = keysOf(reasons)[0]
+		}
+	case v.Link != nil && v.Link.Door.set():
+		d, _ := out["details"].(map[string]any)
+		if reason, _ = d["reason"].(string); out["error"] == string(vocab.LinkInvalid) || out["status"] == 200 {
+			reason = cmp.Or(show(out["error"]), string(vocab.Link))
+		}
+	}
+	if slices.Contains([]vocab.Method{vocab.Onsite, vocab.Phone, vocab.Link}, vocab.Method(reason)) {
+		return letIn
+	}
+	return vocab.Reason(reason)
+}
+
+// byReason takes those of the step's clauses back for which the reason of its decision is no evidence. The file is
+// INVALID unless another row of the step has some.
+func (x *frame) byReason(out fields) {
+	reason := x.reason(out)
+	list, listed := reasonShows[reason]
+	if !listed {
+		return
+	}
+	none := func(clause string) bool { return !among(list, clause) }
+	x.file.watch.decided(x.step, x.res, string(reason), none)
+	x.res.Clauses = slices.DeleteFunc(slices.Clone(x.res.Clauses), none)
+	for i := range x.res.Charges {
+		x.res.Charges[i].Clauses = slices.DeleteFunc(slices.Clone(x.res.Charges[i].Clauses), none)
+	}
+}
+
+// decided notes for which of its clauses a step's decision is no evidence.
+func (w *watch) decided(s *Step, res *StepResult, reason string, none func(clause string) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.others == nil {
+		w.others = map[*Step]map[string]*hollow{}
+	}
+	if w.others[s] == nil {
+		w.others[s] = map[string]*hollow{}
+	}
+	for _, c := range s.ownClaims() {
+		if !none(c) {
+			w.others[s][c] = nil
+		} else if _, there := w.others[s][c]; !there {
+			w.others[s][c] = &hollow{res, []string{c}, "the reason of the decision was " + reason}
+		}
+	}
+}
+
+// ownClaims are the clauses of the step itself and of its expectations.
+func (s *Step) ownClaims() []string {
+	out := slices.Clone([]string(s.Clauses))
+	for _, e := range s.Expect {
+		out = append(out, e.clauses...)
+	}
+	return out
+}
