@@ -15,8 +15,11 @@ func (h *builder) call(at int64, route string, status int, t history.CallText) {
 	if route == exchangeRoute {
 		method = "POST"
 	}
-	h.emit(history.Event{Kind: history.Call, At: at, Method: method, Route: route, Status: status, Text: string(text)})
+	h.emit(history.Event{Kind: history.Call, At: at, Method: method, Route: route, Status: status, Text: string(text), Code: refusedFor[status]})
 }
+
+// refusedFor is what these histories' calls are refused for.
+var refusedFor = map[int]string{401: "token_invalid", 403: "scope_missing", 404: "permit_not_found", 429: "rate_limited"}
 
 // exchange issues a token of plc_a with both scopes.
 func (h *builder) exchange(at int64, key, token string) {
@@ -37,6 +40,7 @@ func (h *builder) keys() {
 	h.call(at+1000, devicesRoute, 403, history.CallText{Token: "tok-1"})
 	h.call(at+2000, "/space/v1/partner/entry-permits/{id}", 404, history.CallText{Token: "tok-1", Path: "plc_t"})
 	h.call(at+910_000, permitsRoute, 401, history.CallText{Token: "tok-1"})
+	h.events[len(h.events)-1].Code = "token_expired"
 	h.exchange(at+911_000, "key-1", "tok-2")
 	h.call(at+912_000, exchangeRoute, 401, history.CallText{In: map[string]any{"key": "key-1"}})
 	h.call(at+913_000, permitsRoute, 401, history.CallText{Token: "tok-2"})

@@ -82,6 +82,9 @@ func (h *holds) board(b *board) {
 		}
 	}
 	for channel, a := range active {
+		if a != nil && h.v.sawHeld(b, a) {
+			a.against = true
+		}
 		h.over(b, a, resting[channel], &history.Event{Kind: history.Label, At: h.v.end})
 	}
 }
@@ -100,6 +103,15 @@ func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 		reboot := slices.ContainsFunc(b.deaths, func(d *history.Event) bool { return sooner(a.act, d) && sooner(d, e) })
 		a.against = a.against || down || pulse || reboot || e.At-a.act.At >= holdStoodMs
 	}
+}
+
+// sawHeld reports whether somebody read the place's doors when the hold had lasted for a minute.
+func (v *View) sawHeld(b *board, a *hold) bool {
+	places := v.placeOfToken()
+	return slices.ContainsFunc(v.calls(), func(c *call) bool {
+		return c.ok() && c.Method == "GET" && strings.HasPrefix(c.Route, "/device/v1/") && places(c) == b.place &&
+			c.SentAt-a.act.At >= holdStoodMs && (a.ends == 0 || c.At < a.ends)
+	})
 }
 
 // end checks a hold that ended by itself.

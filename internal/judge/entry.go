@@ -37,7 +37,6 @@ type decisions struct {
 	weighed
 	opened, stopped, unknown int
 	granted                  int // in an outage, to be let in by a grant
-	within                   int // decided in an outage, up to 36 h
 	missed                   int // came after 36 h and would have been let in before
 	oldestMs                 int64
 	minus, exact, plus       int // boundary values of OFF-2 that were hit
@@ -138,9 +137,6 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 	if e.resuming && e.Reason == vocab.OutageLimit && !e.pulsed() {
 		return
 	}
-	if e.away() {
-		n.within++
-	}
 	if e.OutageAgeMs > 0 {
 		n.limit.checked++
 		if e.Reason == vocab.OutageLimit {
@@ -156,7 +152,7 @@ func (n *decisions) overLimit(b *board, p *place, e presentation) {
 	n.stopped++
 	before := *e.Event
 	before.OutageAgeMs = 0
-	if p.content.rule(&before).allow {
+	if r := p.content.rule(&before); r.allow || r.unknown && e.OutageAgeMs < 0 { // a wiped board has no content either
 		n.missed++
 	}
 	switch {

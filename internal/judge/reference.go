@@ -31,8 +31,9 @@ type refGrant struct {
 type ruling struct {
 	unknown bool
 	allow   bool
+	nobody  bool   // the link that it refuses was never anybody's
 	moot    bool   // a window decided, and without it the answer would have been the same
-	despite bool   // it allows although another grant of the person opens nothing
+	despite bool   // it allows although another grant of the person was revoked or is over
 	kind    string // of the grant that it credits
 	reasons []vocab.Reason
 	credits []string
@@ -60,7 +61,9 @@ func (c *content) rule(e *history.Event) ruling {
 	if e.TokenHash != "" {
 		g, ok := c.holder(e.TokenHash, e.Revision)
 		if !ok {
-			return deny(vocab.LinkInvalid)
+			r := deny(vocab.LinkInvalid)
+			r.nobody = len(c.tokens[e.TokenHash]) == 0
+			return r
 		}
 		phone = g.PhoneHash
 	}
@@ -100,7 +103,7 @@ func weigh(grants []refGrant, door string, now int64) ruling {
 	case len(valid) > 0:
 		credits := credited(valid)
 		kind := valid[slices.IndexFunc(valid, func(g refGrant) bool { return g.ID == credits[0] })].Kind
-		return ruling{allow: true, despite: len(why) > 0, kind: kind, reasons: []vocab.Reason{vocab.Reason(vocab.Onsite)}, credits: credits}
+		return ruling{allow: true, despite: slices.Contains(why, vocab.Revoked) || slices.Contains(why, vocab.Expired), kind: kind, reasons: []vocab.Reason{vocab.Reason(vocab.Onsite)}, credits: credits}
 	case len(why) == 0:
 		return deny(vocab.NoValidGrant)
 	}

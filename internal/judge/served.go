@@ -56,7 +56,7 @@ func (v *View) serverDecisions() *served {
 			d = v.phoneDecided(c)
 		}
 		if d == nil || !v.judgeServed(b, d) {
-			v.answered(b, c, links[c.in("t")])
+			v.answered(b, c)
 		}
 	}
 	return b

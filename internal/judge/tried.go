@@ -2,7 +2,6 @@ package judge
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -58,6 +57,7 @@ func differ(all ...*weighed) (n int) {
 
 func (w *weighed) take(r ruling) {
 	switch {
+	case r.nobody:
 	case r.byWindow() && r.moot:
 	case r.byWindow():
 		w.windowed++
@@ -77,12 +77,11 @@ func (w *weighed) take(r ruling) {
 	}
 }
 
-// answered counts what the reference can't judge because it doesn't know the person: a link that nobody was given, or a
-// caller who may have been imported. Other answers that it can't judge would be right either way, and count for nothing.
-func (v *View) answered(s *served, c *call, given []*claim) {
+// answered counts what the reference can't judge because it doesn't know the person: a caller who may have been imported.
+// Other answers that it can't judge would be right either way, and count for nothing; nor does a link that nobody was
+// given say anything about people.
+func (v *View) answered(s *served, c *call) {
 	switch {
-	case c.Route == linkRoute && c.Code == "link_invalid" && len(given) == 0:
-		s.kept++
 	case c.Route != phoneRoute || c.out("result") == "" || !v.unattributed(c):
 	case c.out("result") != string(vocab.Denied):
 		s.let++
@@ -136,43 +135,4 @@ func (v *View) looked() map[string][]*history.Event {
 		}
 	}
 	return out
-}
-
-// followed is how many changes of hours were looked at afterwards: at the schedule, at a door's list
-// of windows, or at a door with a window that follows hours.
-func (v *View) followed(changes []*call) (n int) {
-	places := v.placeOfToken()
-	for _, change := range changes {
-		p := v.places[change.Path]
-		asked := slices.ContainsFunc(v.calls(), func(c *call) bool {
-			switch {
-			case !sooner(change.Event, c.Event):
-				return false
-			case c.Route == scheduleRoute:
-				return c.ok() && c.Path == p.id
-			case c.Route == policiesRoute:
-				return c.ok() && c.Method == "GET" && places(c) == p.id && p.content.follow(c.Path)
-			case c.Route == linkRoute:
-				return p.content.follow(c.in("doorId"))
-			}
-			return c.Route == phoneRoute && c.PlaceID == p.id && p.content.follow("")
-		})
-		if asked || slices.ContainsFunc(v.sortedBoards(), func(b *board) bool {
-			return b.place == p.id && slices.ContainsFunc(b.presented, func(e *history.Event) bool {
-				return sooner(change.Event, e) && p.content.follow(e.DoorID)
-			})
-		}) {
-			n++
-		}
-	}
-	return n
-}
-
-// follow reports whether a door, or with "" any, ever had a window that follows opening hours.
-func (c *content) follow(door string) bool {
-	return slices.ContainsFunc(c.windows, func(at windowsAt) bool {
-		return slices.ContainsFunc(at.windows, func(w refWindow) bool {
-			return (door == "" || w.DoorID == door) && (w.Ref == "business_hours" || w.Ref == "after_hours")
-		})
-	})
 }

@@ -5,11 +5,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// TestHoursFollowed: a change of hours counts as evidence once something that depends on the hours has been checked
+const hourMs = 3600 * 1000
+
+// TestHoursFollowed: a change of hours counts as evidence once something that it makes different has been looked at
 // after it.
 func TestHoursFollowed(t *testing.T) {
 	t.Parallel()
@@ -34,12 +37,20 @@ func TestHoursFollowed(t *testing.T) {
 		"a caller": {window("business_hours"), func(h *builder) {
 			h.did("plc_w", "POST", phoneRoute, 200, history.CallText{In: fields{"from": "eve"}}, nil)
 		}, true},
-		"a list of windows":                         {window("business_hours"), func(h *builder) { h.did("plc_w", "GET", policiesRoute, 200, history.CallText{Path: door}, nil) }, true},
-		"a refused list":                            {window("business_hours"), func(h *builder) { h.did("plc_w", "GET", policiesRoute, 404, history.CallText{Path: door}, nil) }, false},
-		"a window, and nobody":                      {window("business_hours"), nil, false},
+		"a list of windows":                    {window("business_hours"), func(h *builder) { h.did("plc_w", "GET", policiesRoute, 200, history.CallText{Path: door}, nil) }, true},
+		"a refused list":                       {window("business_hours"), func(h *builder) { h.did("plc_w", "GET", policiesRoute, 404, history.CallText{Path: door}, nil) }, false},
+		"a window, and nobody":                 {window("business_hours"), nil, false},
+		"a reader when it is closed as before": {window("business_hours"), func(h *builder) { h.pass(12 * hourMs); h.present("brd_w", "eve", "denied", "closed_window", "") }, false},
+		"a schedule of a day that is as before": {nil, func(h *builder) {
+			h.pass(24 * hourMs)
+			day := time.UnixMilli(h.at).In(time.FixedZone("", 9*3600)).Format(time.DateOnly)
+			h.did("plc_w", "GET", scheduleRoute, 200, history.CallText{Path: "plc_w", Query: "days=1",
+				Out: fields{"days": []any{fields{"date": day, "weekday": "tue", "open": false, "intervals": []any{}}}}}, nil)
+		}, false},
 		"a window, and a stranger at another place": {window("business_hours"), func(h *builder) { h.present("brd_1", "eve", "denied", "no_valid_grant", "") }, false},
 	} {
 		h := newBuilder()
+		h.at = time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC).UnixMilli() // a Monday, noon in Seoul
 		h.base("plc_a")
 		h.base("plc_w")
 		h.addBoard("plc_a", "brd_1")
@@ -71,6 +82,7 @@ func TestLooked(t *testing.T) {
 		"a step":            {nil, looks, true},
 		"a step before":     {looks, nil, false},
 		"somebody came":     {nil, func(h *builder) { h.present("brd_1", "kim", "opened", "onsite", "pmt_1") }, true},
+		"a stranger came":   {nil, func(h *builder) { h.present("brd_1", "eve", "denied", "no_valid_grant", "") }, false},
 		"somebody had come": {func(h *builder) { h.present("brd_1", "kim", "denied", "no_valid_grant", "") }, nil, false},
 		"the permit is read": {nil, func(h *builder) {
 			h.did("plc_a", "GET", createRoute+"/{id}", 200, history.CallText{Path: "pmt_1"}, nil)
@@ -113,6 +125,11 @@ func TestKeyRevoked(t *testing.T) {
 			h.call(h.at, exchangeRoute, status, history.CallText{SentNs: h.wall, In: key, Out: map[string]any{"accessToken": "tok-10", "expiresIn": 900, "placeId": "plc_a"}})
 		}
 	}
+	expired := func(h *builder) {
+		h.pass(spreadMs)
+		used(401)(h)
+		h.events[len(h.events)-1].Code = "token_expired"
+	}
 	later := func(h *builder) { h.pass(spreadMs) }
 	for name, tc := range map[string]struct {
 		after []func(*builder)
@@ -123,6 +140,7 @@ func TestKeyRevoked(t *testing.T) {
 		"a token is refused":          {[]func(*builder){used(401)}, Pass, "", true},
 		"an exchange is refused":      {[]func(*builder){exchanged(401)}, Pass, "", true},
 		"served for a moment more":    {[]func(*builder){used(200), used(401)}, Pass, "", true},
+		"refused for its age":         {[]func(*builder){expired}, Pass, "", false},
 		"nobody tries":                {nil, Skipped, "", false},
 		"a token is served too late":  {[]func(*builder){later, used(200)}, Fail, "after the key was revoked", false},
 		"exchanged too late":          {[]func(*builder){later, exchanged(200)}, Fail, "after the key was revoked", false},
@@ -230,6 +248,24 @@ func TestRequiredUntried(t *testing.T) {
 		rows := Ledger([]Verdict{none}, nil, Basis{Require: tc.require})
 		if i := slices.IndexFunc(rows, func(r Row) bool { return r.Clause == "CMD-5" }); rows[i].Status != tc.want {
 			t.Errorf("required %v: got %s, want %s", tc.require, rows[i], tc.want)
+		}
+	}
+}
+
+// TestForeignOrOtherwise: an id of another place is evidence for AUTH-4 only if it is what the call was refused for.
+func TestForeignOrOtherwise(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]bool{"device_not_found": true, "place_forbidden": true, "invalid_door_ids": true, "missing_field": false,
+		"scope_missing": false, "token_expired": false, "method_not_allowed": false, "not_found": false} {
+		h := newBuilder()
+		h.base("plc_a")
+		h.exchange(h.at, "key-1", "tok-1")
+		h.call(h.at+1000, devicesRoute+"/{id}", 404, history.CallText{Token: "tok-1", Path: "plc_elsewhere"})
+		h.events[len(h.events)-1].Code = code
+		h.addBoard("plc_elsewhere", "brd_9")
+		h.base("plc_elsewhere")
+		if got := auth4(NewView(h.events)); (len(got.Untried) == 0) != want {
+			t.Errorf("refused as %s: lacks %q; tried is to be %t", code, got.Untried, want)
 		}
 	}
 }

@@ -15,6 +15,7 @@ func everything() *builder {
 	h := clean()
 	h.call(h.at, exchangeRoute, 429, history.CallText{In: fields{"key": "key-1"}, From: "127.0.0.1"})
 	h.did("plc_a", "GET", placesRoute+"{id}/events", 403, history.CallText{Path: "plc_elsewhere"}, nil)
+	h.events[len(h.events)-1].Code = "place_forbidden"
 	h.create("ref-again", "pmt_7", h.at, h.at+5000)
 	h.create("ref-again", "pmt_7", h.at, h.at+5000)
 	h.did("plc_a", "POST", createRoute, 409, history.CallText{In: fields{"externalRef": "ref-long", "startsAt": rfc(h.at), "endsAt": rfc(h.at + maxPermitMs + 1)}}, nil)
@@ -120,7 +121,7 @@ var untriedCases = map[string]struct {
 		own := answering("POST", exchangeRoute, func(_ *history.Event, c *history.CallText) { c.Own = true })
 		return own(without(func(e *history.Event) bool { return e.Kind == history.Call && (e.Status == 401 || e.Status == 403) })(all))
 	}, "no token that a step had asked for"},
-	"no refusals":   {"AUTH-2", without(func(e *history.Event) bool { return e.Status == 401 || e.Status == 403 }), "was refused"},
+	"no refusals":   {"AUTH-2", without(func(e *history.Event) bool { return e.Status == 401 || e.Status == 403 }), "no token was refused"},
 	"few exchanges": {"AUTH-3", without(func(e *history.Event) bool { return e.Status == 429 }), "limit"},
 	"nothing foreign": {"AUTH-4", without(func(e *history.Event) bool {
 		return e.Kind == history.Call && (callOf(e).Path == "plc_t" || callOf(e).Path == "plc_elsewhere")

@@ -61,7 +61,8 @@ func (x *frame) bothWays(out fields) string {
 	s, asked := x.step, *x
 	asked.step = s.asked()
 	verbs := &asked.step.Verbs
-	if len(s.Expect) == 0 || verbs.Control != nil || slices.ContainsFunc(s.Expect, func(e Expr) bool { return e.saysMore() }) {
+	answered := verbs.Phone != nil && verbs.Phone.Answered != nil // which says nothing about the door
+	if len(s.Expect) == 0 && !answered || verbs.Control != nil || slices.ContainsFunc(s.Expect, func(e Expr) bool { return e.saysMore() }) {
 		return ""
 	}
 	if verbs.Present != nil || verbs.Phone != nil {

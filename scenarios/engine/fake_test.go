@@ -16,7 +16,8 @@ import (
 
 // fake is a target: a minimal public API and one control listener.
 type fake struct {
-	limited int // so many token exchanges are refused with 429
+	reasons map[string]string // of denials at a reader, by phone
+	limited int               // so many token exchanges are refused with 429
 	mu      sync.Mutex
 	now     time.Time
 	frozen  bool
@@ -196,8 +197,11 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 			said = append(said, m{"channel": "heard", "payload": body})
 		}
 		say(w, 200, m{"data": m{"epoch": 7, "revision": 3, "said": said, "journal": []m{}}})
+	case path == "/people/call":
+		say(w, 200, m{"data": m{"answered": true, "result": "denied", "reason": "no_valid_grant"}})
 	case path == "/people/present":
-		say(w, 200, m{"data": m{"result": "denied", "reason": "no_valid_grant"}})
+		reason := cmp.Or(f.reasons[fmt.Sprint(body["phone"])], "no_valid_grant")
+		say(w, 200, m{"data": m{"result": "denied", "reason": reason}})
 	default:
 		say(w, 200, m{"data": m{}})
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
@@ -49,6 +50,9 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			c.inside(*in, s, fixed)
 		}
 		c.atLeastOnce(&s.Verbs)
+		if s.If.constant() {
+			c.b.Problem(s.If.pos, "if: %s is the same in every run: leave it out, or name what decides whether the step runs", s.If.src)
+		}
 		s.Verbs.own(fixed)
 		if s.Verbs.Set != nil {
 			for n, v := range *s.Verbs.Set {
@@ -233,6 +237,11 @@ func (e *Expr) named(fixed map[string]bool) bool {
 		}
 	}
 	return true
+}
+
+// constant reports whether an expression names nothing.
+func (e *Expr) constant() bool {
+	return e != nil && !slices.ContainsFunc(keysOf(e.names), func(n string) bool { return !exprBuiltin(n) })
 }
 
 // checked reports whether any step that was played could have failed because of what the target did. A step with

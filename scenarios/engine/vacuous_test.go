@@ -142,20 +142,20 @@ func TestListsAgree(t *testing.T) {
 	t.Parallel()
 	const brd = `"\"brd_1\""`
 	for steps, want := range map[string]judge.Status{
-		`{journal: {of: ` + brd + `}, expect: len(lines) == count}`:                             judge.Invalid,
-		`{journal: {of: ` + brd + `}, expect: count == 0}`:                                      judge.Pass,
-		`{journal: {of: ` + brd + `}, expect: len(lines) == 0}`:                                 judge.Pass,
-		`{boards: {of: ` + brd + `}, expect: count == 1}`:                                       judge.Invalid,
-		`{boards: {of: ` + brd + `, all: online}, expect: count == 1}`:                          judge.Pass,
-		`{boards: {of: ` + brd + `}, expect: first.online and count == len(boards)}`:            judge.Pass,
-		`{boards: {}, expect: "count == 1 and boards[0] == first"}`:                             judge.Pass,
-		`{boards: {of: ` + brd + `}, expect: "boards[0] == first"}`:                             judge.Invalid,
-		`{boards: {of: ` + brd + `}, expect: first.phase != ""}`:                                judge.Invalid,
-		`{boards: {of: ` + brd + `}, expect: first.phase == "online"}`:                          judge.Pass,
-		`{call: {path: /echo, times: 2}, expect: "count(statuses, # > 0) == 2"}`:                judge.Invalid,
-		`{call: {path: /echo, times: 2}, expect: "count(statuses, # == 200) == 2"}`:             judge.Pass,
-		`{if: 1 == 2, group: [{call: {path: /echo}, clauses: [CMD-2]}]}, {call: {path: /echo}}`: judge.Invalid,
-		`{if: 1 == 2, group: [{call: {path: /echo}}]}, {call: {path: /echo}}`:                   judge.Pass,
+		`{journal: {of: ` + brd + `}, expect: len(lines) == count}`:                               judge.Invalid,
+		`{journal: {of: ` + brd + `}, expect: count == 0}`:                                        judge.Pass,
+		`{journal: {of: ` + brd + `}, expect: len(lines) == 0}`:                                   judge.Pass,
+		`{boards: {of: ` + brd + `}, expect: count == 1}`:                                         judge.Invalid,
+		`{boards: {of: ` + brd + `, all: online}, expect: count == 1}`:                            judge.Pass,
+		`{boards: {of: ` + brd + `}, expect: first.online and count == len(boards)}`:              judge.Pass,
+		`{boards: {}, expect: "count == 1 and boards[0] == first"}`:                               judge.Pass,
+		`{boards: {of: ` + brd + `}, expect: "boards[0] == first"}`:                               judge.Invalid,
+		`{boards: {of: ` + brd + `}, expect: first.phase != ""}`:                                  judge.Invalid,
+		`{boards: {of: ` + brd + `}, expect: first.phase == "online"}`:                            judge.Pass,
+		`{call: {path: /echo, times: 2}, expect: "count(statuses, # > 0) == 2"}`:                  judge.Invalid,
+		`{call: {path: /echo, times: 2}, expect: "count(statuses, # == 200) == 2"}`:               judge.Pass,
+		`{if: seed < 0, group: [{call: {path: /echo}, clauses: [CMD-2]}]}, {call: {path: /echo}}`: judge.Invalid,
+		`{if: seed < 0, group: [{call: {path: /echo}}]}, {call: {path: /echo}}`:                   judge.Pass,
 	} {
 		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
 			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)

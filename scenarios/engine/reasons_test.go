@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestReasonsOfDecisions: why somebody was denied decides what the step is evidence for; one row with the right reason
+// is enough.
+func TestReasonsOfDecisions(t *testing.T) {
+	t.Parallel()
+	const expired, revoked, stranger = "01011110001", "01011110002", "01011110003"
+	for _, tc := range []struct{ phones, clauses, want string }{
+		{expired, "SYNC-2", "the reason of the decision was expired, so it isn't evidence for SYNC-2"},
+		{expired, "PERM-7", ""},
+		{expired, "PERM-7, SYNC-2", "so it isn't evidence for SYNC-2"},
+		{revoked, "SYNC-2", ""},
+		{stranger, "OFF-1", "no_valid_grant, so it isn't evidence for OFF-1"},
+		{stranger, "ENT-1", ""},
+		{expired + "," + revoked, "SYNC-2", ""},
+		{expired + "," + stranger, "PERM-1", "so it isn't evidence for PERM-1"},
+	} {
+		f := newFake(t)
+		f.reasons = map[string]string{expired: "expired", revoked: "revoked"}
+		rows := ""
+		for p := range strings.SplitSeq(tc.phones, ",") {
+			rows += fmt.Sprintf("{p: %q}, ", p)
+		}
+		source := fmt.Sprintf(`steps: [{call: {path: /echo}, expect: data.n == 3}, {cases: [%s], present: {phone: "${p}", door: "\"dor_1\"", result: denied}, clauses: [%s]}]`, rows, tc.clauses)
+		res, out := play(t, f, source, Options{})
+		if got := res.Files[0].Reason; tc.want != "" && !strings.Contains(got, tc.want) || tc.want == "" && strings.Contains(got, "the reason of the decision") {
+			t.Errorf("%s for %s: got %s %q, want %q\n%s", tc.phones, tc.clauses, res.Files[0].Status, got, tc.want, out)
+		}
+	}
+}
+
+// TestConstantIf: a condition that names nothing is a mistake.
+func TestConstantIf(t *testing.T) {
+	t.Parallel()
+	for cond, bad := range map[string]bool{"false": true, "1 == 2": true, "len([1]) > 3": true, "seed == 3": false, "n == 1": false} {
+		_, err := Parse("one.yaml", fmt.Appendf(nil, "vars: {n: 1}\nsteps: [{if: %q, call: {path: /echo}}, {log: \"${n}\"}]", cond))
+		if got := err != nil && strings.Contains(err.Error(), "the same in every run"); got != bad {
+			t.Errorf("if: %s: got %v, want it refused: %t", cond, err, bad)
+		}
+	}
+}
+
+// TestAnsweredOnly: that a call was answered doesn't show whether the door opened.
+func TestAnsweredOnly(t *testing.T) {
+	t.Parallel()
+	for expect, want := range map[string]judge.Status{"answered: true": judge.Invalid, "answered: true, result: denied": judge.Pass} {
+		f := newFake(t)
+		source := `steps: [{call: {path: /echo}, expect: data.n == 3}, {phone: {from: "01012340001", to: "0212345678", ` + expect + `}, clauses: [ENT-1]}]`
+		res, out := play(t, f, source, Options{})
+		if got := res.Files[0]; strings.Contains(got.Reason, "opposite answer") != (want == judge.Invalid) {
+			t.Errorf("%s: got %s %q, want %s\n%s", expect, got.Status, got.Reason, want, out)
+		}
+	}
+}
