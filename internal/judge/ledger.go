@@ -163,7 +163,7 @@ func (r *Row) stand(basis Basis) {
 	case r.Status == Pass && len(r.Missing) > 0 && basis.requires(r.Clause):
 		r.Status, r.Number = Invalid, "no "+strings.Join(r.Missing, ", no ")+" · "+r.Number
 	case r.Status == Pass && len(r.Untried) > 0 && basis.requires(r.Clause):
-		r.Status, r.Number = Invalid, "required: "+strings.Join(r.Untried, ", ")+" · "+r.Number
+		r.Status, r.Number = Invalid, "required: "+strings.Join(r.Untried, "; ")+" · "+r.Number
 	}
 	if r.Status == Skipped && basis.requires(r.Clause) {
 		r.Status, r.Number = Invalid, "required: "+r.Number

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,9 +42,10 @@ func TestNothingExercised(t *testing.T) {
 func TestClaimsUntried(t *testing.T) {
 	t.Parallel()
 	served := func(status int) []history.Event { // a token is used once, but AUTH-2 is about refusals
-		return append(tokenUsed(), call(4, "GET", "/space/v1/partner/gate-config", status, "t", `{"error":"scope_missing"}`))
+		code := map[int]string{403: "scope_missing", 404: "permit_not_found"}[status]
+		return append(tokenUsed(), call(4, "GET", "/space/v1/partner/gate-config", status, "t", fmt.Sprintf(`{"error":%q}`, code)))
 	}
-	const why = "it claims AUTH-2, and no call was refused because of its token or scope"
+	const why = "it claims AUTH-2, and no token was refused as expired or forged, or for a missing scope"
 	for name, c := range map[string]struct {
 		header, step []string
 		status       int

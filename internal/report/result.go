@@ -250,11 +250,11 @@ func (res *Result) claims() {
 				break
 			}
 			if unseen(c) && (none || slices.Contains(f.Clauses, c)) {
-				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened"
+				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened (docs/scenarios.md says what has to)"
 				break
 			}
 			if why := untried[c]; len(why) > 0 && (none || slices.Contains(f.Clauses, c)) {
-				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and "+strings.Join(why, ", ")
+				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and "+strings.Join(why, "; ")
 				break
 			}
 		}

@@ -76,7 +76,9 @@ func (b *Binder) parse(source []byte) (body ast.Node) {
 	if err != nil {
 		p, msg := Pos{1, 1}, err.Error()
 		if ye, ok := errors.AsType[yaml.Error](err); ok {
-			msg = ye.GetMessage()
+			if msg = ye.GetMessage(); strings.HasPrefix(msg, "',' or ") {
+				msg += " (between { and }, quote what has brackets, braces or commas in it)"
+			}
 			if t := ye.GetToken(); t != nil {
 				p = Pos{t.Position.Line, t.Position.Column}
 			}

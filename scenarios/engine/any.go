@@ -15,6 +15,18 @@ type Any struct {
 	v any // nil, bool, int64, float64, Text, []Any, map[string]Any
 }
 
+// onlyList reports whether a list has one element that is a template and yields a list, and how long that is: [${1..3}]
+// was meant as ${1..3}.
+func (a *Any) onlyList(values []any) (n int, only bool) {
+	written, _ := a.v.([]Any)
+	if len(written) != 1 || len(values) != 1 {
+		return 0, false
+	}
+	_, template := written[0].v.(Text)
+	in, list := listOf(values[0])
+	return len(in), template && list
+}
+
 func (a *Any) BindNode(b *strictyaml.Binder, n ast.Node) {
 	a.pos = strictyaml.PosOf(n)
 	switch n := b.Resolve(n).(type) {

@@ -189,3 +189,14 @@ func (d *directory) key(placeID string) (string, error) {
 	}
 	return p.APIKey, nil
 }
+
+// noDoor is the error for an id that isn't a door's.
+func (d *directory) noDoor(id string) error {
+	what := ""
+	if d.places[id] != nil {
+		what = ": that is a place"
+	} else if d.board(id) != nil {
+		what = ": that is a board"
+	}
+	return fmt.Errorf("no door %q in the target%s", id, what)
+}

@@ -165,6 +165,9 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		switch ok, err := s.If.decides(sc); {
 		case err != nil:
 			res.Status, res.Detail = judge.Blocked, "if: "+err.Error()
+			if s.Cases != nil {
+				res.Detail += " (it is decided once, before the rows of cases; a step in a group sees them)"
+			}
 			return res
 		case !ok:
 			res.Status, res.Detail, res.Clauses = judge.Skipped, "expected "+s.If.src+s.If.found(sc), s.claims()
@@ -179,6 +182,10 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 	list, ok := listOf(rows)
 	if err != nil || !ok {
 		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases is not a list: %s %v", brief(rows, 80), err)
+		return res
+	}
+	if in, only := s.Cases.onlyList(list); only {
+		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases has one row, a list of %d: leave out the brackets for one row of each", in)
 		return res
 	}
 	least, err := s.least(sc)

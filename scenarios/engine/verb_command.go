@@ -47,7 +47,7 @@ func (c *Command) request(x *frame) (q request, err error) {
 	}
 	b := x.run.dir.door(door)
 	if b == nil {
-		return q, fmt.Errorf("no door %q in the target", door)
+		return q, x.run.dir.noDoor(door)
 	}
 	command, err := c.Command.str(x.scope)
 	if err != nil {

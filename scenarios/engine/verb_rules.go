@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
 	"sync"
@@ -90,7 +89,7 @@ func (p *Policy) run(x *frame) (fields, error) {
 	err = atOnce(8, len(doors), func(i int) error {
 		b := x.run.dir.door(doors[i])
 		if b == nil {
-			return fmt.Errorf("no door %q in the target", doors[i])
+			return x.run.dir.noDoor(doors[i])
 		}
 		key, err := x.run.dir.key(b.placeID)
 		if err != nil {
