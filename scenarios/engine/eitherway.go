@@ -188,12 +188,13 @@ func (x *frame) evidence(out fields) {
 		why = "it would have passed with the opposite answer as well (" + other + ")"
 	} else if x.either {
 		why = "its status fits a success as well as a refusal"
+	} else if reason := x.byReason(out); reason != "" {
+		why = "the reason of the decision was " + reason
 	}
 	if why != "" || s.quiet(x.res) {
 		x.res.Asserts = false
 	}
 	x.file.watch.nothing(s, x.res, claims, why)
-	x.byReason(out)
 }
 
 // quiet reports whether a step is only made of steps that asserted nothing.

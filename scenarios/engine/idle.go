@@ -25,8 +25,7 @@ type watch struct {
 	mu   sync.Mutex
 	seen map[*Expr]*watched
 
-	hollow map[*Step]*hollow            // nil for steps that once had evidence
-	others map[*Step]map[string]*hollow // by clause: decisions that are evidence for others only
+	hollow map[*Step]*hollow // nil for steps that once had evidence
 }
 
 type watched struct {
@@ -114,20 +113,10 @@ func (f *fileRun) idle() (out []*StepResult) {
 		out = append(out, &StepResult{Name: "expect " + e.src, Line: e.pos.Line, Status: judge.Invalid,
 			Detail: "this gives the same result whatever the target answers"})
 	}
-	add := func(s *Step, h *hollow) {
+	for s, h := range f.watch.hollow {
 		if h != nil {
 			out = append(out, &StepResult{Name: h.res.Name, Line: s.pos.Line, Status: judge.Invalid,
 				Detail: h.why + ", so it isn't evidence for " + strings.Join(h.claims, ", ")})
-		}
-	}
-	for s, h := range f.watch.hollow {
-		add(s, h)
-	}
-	for s, clauses := range f.watch.others {
-		if h := f.watch.hollow[s]; h == nil {
-			for _, c := range keysOf(clauses) {
-				add(s, clauses[c])
-			}
 		}
 	}
 	slices.SortFunc(out, func(a, b *StepResult) int {

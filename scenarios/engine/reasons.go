@@ -50,39 +50,24 @@ func (x *frame) reason(out fields) vocab.Reason {
 	return vocab.Reason(reason)
 }
 
-// byReason takes those of the step's clauses back for which the reason of its decision is no evidence. The file is
-// INVALID unless another row of the step has some.
-func (x *frame) byReason(out fields) {
-	reason := x.reason(out)
+// byReason takes those of the step's clauses back for which the reason of its decision is no evidence. It returns the
+// reason if none is left.
+func (x *frame) byReason(out fields) string {
+	reason, claims := x.reason(out), x.step.ownClaims()
 	list, listed := reasonShows[reason]
-	if !listed {
-		return
+	if !listed || len(claims) == 0 {
+		return ""
 	}
-	none := func(clause string) bool { return !among(list, clause) }
-	x.file.watch.decided(x.step, x.res, string(reason), none)
-	x.res.Clauses = slices.DeleteFunc(slices.Clone(x.res.Clauses), none)
+	fits := func(clause string) bool { return among(list, clause) }
+	if !slices.ContainsFunc(claims, fits) {
+		return string(reason)
+	}
+	x.res.Clauses = slices.DeleteFunc(slices.Clone(x.res.Clauses), func(c string) bool { return !fits(c) })
 	for i := range x.res.Charges {
-		x.res.Charges[i].Clauses = slices.DeleteFunc(slices.Clone(x.res.Charges[i].Clauses), none)
+		ch := &x.res.Charges[i]
+		ch.Clauses = slices.DeleteFunc(slices.Clone(ch.Clauses), func(c string) bool { return !fits(c) })
 	}
-}
-
-// decided notes for which of its clauses a step's decision is no evidence.
-func (w *watch) decided(s *Step, res *StepResult, reason string, none func(clause string) bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.others == nil {
-		w.others = map[*Step]map[string]*hollow{}
-	}
-	if w.others[s] == nil {
-		w.others[s] = map[string]*hollow{}
-	}
-	for _, c := range s.ownClaims() {
-		if !none(c) {
-			w.others[s][c] = nil
-		} else if _, there := w.others[s][c]; !there {
-			w.others[s][c] = &hollow{res, []string{c}, "the reason of the decision was " + reason}
-		}
-	}
+	return ""
 }
 
 // ownClaims are the clauses of the step itself and of its expectations.

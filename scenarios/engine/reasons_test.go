@@ -16,7 +16,8 @@ func TestReasonsOfDecisions(t *testing.T) {
 	for _, tc := range []struct{ phones, clauses, want string }{
 		{expired, "SYNC-2", "the reason of the decision was expired, so it isn't evidence for SYNC-2"},
 		{expired, "PERM-7", ""},
-		{expired, "PERM-7, SYNC-2", "so it isn't evidence for SYNC-2"},
+		{expired, "PERM-7, SYNC-2", ""}, // only for the first
+		{expired, "OFF-2, SYNC-2", "so it isn't evidence for OFF-2, SYNC-2"},
 		{revoked, "SYNC-2", ""},
 		{stranger, "OFF-1", "no_valid_grant, so it isn't evidence for OFF-1"},
 		{stranger, "ENT-1", ""},

@@ -310,7 +310,7 @@ func (m *model) present(o Op) bool {
 		b.records = append(b.records, r)
 	}
 	s := m.add("present", append(args, "result", r.result), reasonIs(r))
-	s.clauses = []string{"ENT-1"}
+	s.clauses = []string{"ENT-1", "ENT-2", "OFF-2"}
 	if !b.online {
 		s.clauses = []string{"OFF-1", "OFF-2", "SYNC-3"}
 	} else if r.link != nil || r.credit != nil {
