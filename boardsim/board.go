@@ -39,6 +39,8 @@ type board struct {
 	away      func() // ends the flight of a reconnect
 	announced bool
 	stopped   bool   // detached, or the fleet is stopping
+	alone     bool   // of a board that is told: it hears nothing else, not even its server
+	before    []said // of a board that is told: what it sent since it was last told something
 	told      bool   // somebody speaks in the server's place: the history doesn't see it, see tell
 	lineBad   string // the fault that blocks the line, "" = none
 	lossy     bool   // the line loses, repeats or delays packets
@@ -128,6 +130,7 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 			b.send(e.Channel, e.Payload)
 			if b.told {
 				o.said = append(o.said, said{e.Channel, e.Payload})
+				b.remember(said{e.Channel, e.Payload})
 			}
 		case firmware.Report:
 			o.reports = append(o.reports, e.Report)

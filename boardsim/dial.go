@@ -115,6 +115,9 @@ func (b *board) hello(s *session) {
 	b.f.cfg.Flight.Reset(b.id) // forget what was in flight on an earlier connection
 	s.up, s.hello = true, clock.Mono()
 	b.step(firmware.Event{Kind: firmware.Connected})
+	if b.alone { // nobody answers until somebody tells it that it is connected
+		b.landed()
+	}
 }
 
 // answered waits for the answer to the hello.

@@ -25,6 +25,7 @@ func (b *board) receive(s *session, topic string, payload []byte) {
 		return
 	}
 	switch {
+	case b.alone:
 	case errors.Is(err, firmware.ErrEcho):
 		b.mu.Unlock()
 		return

@@ -17,6 +17,17 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
+// maxBefore is how much of what a board sends by itself is kept until it is next told something.
+const maxBefore = 100
+
+// remember keeps what a board that is told things sends.
+func (b *board) remember(s said) {
+	if len(b.before) == maxBefore {
+		b.before = b.before[1:]
+	}
+	b.before = append(b.before, s)
+}
+
 // toldWithin is how long a board that is told something for the first time has to connect again.
 const toldWithin = 10 * time.Second
 
@@ -34,6 +45,7 @@ func (f *Fleet) tell(w http.ResponseWriter, r *http.Request, b *board) {
 		Channel string          `json:"channel"`
 		Payload json.RawMessage `json:"payload"`
 		Raw     *string         `json:"raw"`
+		Alone   *bool           `json:"alone"`
 	}
 	if !control.Body(w, r, &in) {
 		return
@@ -52,7 +64,7 @@ func (f *Fleet) tell(w http.ResponseWriter, r *http.Request, b *board) {
 		control.Fail(w, http.StatusConflict, "rule_violated", "a board of a test place only listens to its server; choose one of a live place", nil)
 		return
 	}
-	s := b.listening(r.Context(), w)
+	s := b.listening(r.Context(), w, in.Alone)
 	if s == nil {
 		return
 	}
@@ -68,11 +80,12 @@ func (f *Fleet) tell(w http.ResponseWriter, r *http.Request, b *board) {
 		unheard(w, b)
 		return
 	}
-	out := heardView{Said: []said{}, Journal: []entryJSON{}}
+	out := heardView{Said: []said{}, Before: append([]said{}, b.before...), Journal: []entryJSON{}}
 	if in.Channel != "" {
 		b.hear(s, in.Channel, payload, &out)
 	}
 	b.stands(s, &out)
+	b.before = nil
 	b.mu.Unlock()
 	b.flush()
 	control.Data(w, out)
@@ -87,6 +100,7 @@ type heardView struct {
 	Digest    string       `json:"digest"`
 	Netloss   wire.Netloss `json:"netloss"`
 	Said      []said       `json:"said"`              // in order; reports last, as they were before any fault
+	Before    []said       `json:"before"`            // what it had sent since it was last told something: a hello, records
 	Journal   []entryJSON  `json:"journal"`           // relays that moved
 	Dropped   string       `json:"dropped,omitempty"` // why the board dropped the message
 }
@@ -118,29 +132,24 @@ func (b *board) stands(s *session, out *heardView) {
 
 // listening is the board's live connection. When the board is told something for the first time, that is a new one: what
 // the server had told it before belongs to the board that the history knew. nil = there is none, and 409 was answered.
-func (b *board) listening(ctx context.Context, w http.ResponseWriter) *session {
-	b.mu.Lock()
-	if b.stopped {
-		b.mu.Unlock()
-		gone(w)
-		return nil
-	}
-	if !b.told && b.live() != nil {
-		b.emit(history.Event{Kind: history.Detached})
-		b.emit(history.Event{Kind: history.Hand})
-		b.told = true
-		b.drop(false)
-		b.tries = 0
-		b.redial()
-	}
-	b.mu.Unlock()
-	b.flush()
+// alone: from now on (or no longer) the board hears nothing else, so its next connection counts from its hello on.
+func (b *board) listening(ctx context.Context, w http.ResponseWriter, alone *bool) *session {
 	ctx, cancel := context.WithTimeout(ctx, toldWithin)
 	defer cancel()
 	for {
 		b.mu.Lock()
+		if b.stopped {
+			b.mu.Unlock()
+			gone(w)
+			return nil
+		}
 		s, cut := b.live(), b.lineBad != ""
+		if s != nil && (!b.told || alone != nil && *alone != b.alone) {
+			b.belongs(alone != nil && *alone)
+			s = nil
+		}
 		b.mu.Unlock()
+		b.flush()
 		if s != nil {
 			return s
 		}
@@ -151,9 +160,22 @@ func (b *board) listening(ctx context.Context, w http.ResponseWriter) *session {
 	}
 }
 
-// live is the connection on which the server has answered the hello; nil = there is none. Called with mu held.
+// belongs takes the board from the history, and ends its connection. Called with mu held.
+func (b *board) belongs(alone bool) {
+	if !b.told {
+		b.emit(history.Event{Kind: history.Detached})
+		b.emit(history.Event{Kind: history.Hand})
+	}
+	b.told, b.alone = true, alone
+	b.drop(false)
+	b.tries = 0
+	b.redial()
+}
+
+// live is the connection on which the server has answered the hello, or one on which a board says hello that hears only
+// what it is told; nil = there is none. Called with mu held.
 func (b *board) live() *session {
-	if b.ses == nil || b.ses.base == 0 || b.lineBad != "" {
+	if b.ses == nil || b.lineBad != "" || b.ses.base == 0 && !(b.alone && b.ses.up) {
 		return nil
 	}
 	return b.ses

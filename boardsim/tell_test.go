@@ -57,6 +57,30 @@ func TestTell(t *testing.T) {
 	})
 }
 
+// TestTellAlone: a board that hears only what it is told says hello, and waits until somebody answers.
+func TestTellAlone(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		r.do("POST", "/faults", `{"fault":"reboot","boards":["`+one+`"]}`)
+		r.sleep(time.Second)
+		told := r.tell(`{"alone":true}`)
+		hello := told["before"].([]any)[0].(map[string]any)
+		r.want("its hello", []any{hello["channel"], hello["payload"].(map[string]any)["revision"], told["epoch"], told["sessionMs"]}, []any{"hello", 3.0, 0.0, 0.0})
+		r.sleep(time.Second)
+		r.want("still not connected", r.board(one)["online"], any(false))
+		met := r.tell(`{"channel":"ack","payload":{"type":"hello","epoch":9,"sessionMs":5000,"accepted":true}}`)
+		r.want("answered", []any{met["epoch"], met["before"], r.board(one)["online"]}, []any{9.0, []any{}, true})
+		r.sleep(15 * time.Second)
+		r.want("and nobody else speaks", []any{r.tell(`{}`)["epoch"], len(r.seen(history.Detached))}, []any{9.0, 1})
+
+		back := r.tell(`{"alone":false}`)
+		r.want("its server again", []any{back["epoch"] != 9.0, r.board(one)["told"]}, []any{true, true})
+		r.do("POST", "/boards/"+one+"/attach", "")
+		r.sleep(time.Second)
+		r.want("back", []any{r.board(one)["online"], r.board(one)["told"]}, []any{true, nil})
+	})
+}
+
 // TestTellRefused: what can't be said changes nothing.
 func TestTellRefused(t *testing.T) {
 	bubble(t, true, func(r *rig) {

@@ -91,6 +91,7 @@ func boardCommand(e *env) *cobra.Command {
 // boardTell says something to a board in the server's place.
 func boardTell(e *env) *cobra.Command {
 	var channel, payload, raw string
+	var alone bool
 	return labCommand(e, "tell BOARD", "Say something to a simulated board in its server's place; attach brings it back, empty", `  doorlab board tell brd_...                   # the epoch and session time that a message needs
   doorlab board tell brd_... --channel cmd \
     --payload '{"id":"cmd_1","epoch":4294967301,"channel":1,"command":"open","notAfterMs":900000}'`, "one board id",
@@ -109,12 +110,16 @@ func boardTell(e *env) *cobra.Command {
 				}
 				body["payload"] = json.RawMessage(payload)
 			}
+			if flags.Changed("alone") {
+				body["alone"] = alone
+			}
 			var out toldRow
 			return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/tell", body, &out, func() { out.show(l.out) })
 		}, func(c *cobra.Command) {
 			c.Flags().StringVar(&channel, "channel", "", "channel of the message: cmd, sync, cfg or ack (default: nothing is said)")
 			c.Flags().StringVar(&payload, "payload", "", "the message as JSON (default {})")
 			c.Flags().StringVar(&raw, "raw", "", "the message as it is, instead of --payload")
+			c.Flags().BoolVar(&alone, "alone", false, "from now on the board hears only what it is told, so its hello waits for an answer on ack; --alone=false: its server again")
 		})
 }
 
@@ -123,17 +128,23 @@ type toldRow struct {
 	Epoch, SessionMs, Revision int64
 	Boot                       int
 	Digest, Dropped            string
-	Said                       []struct {
-		Channel string
-		Payload json.RawMessage
-	}
-	Journal []journalRow
+	Before, Said               []saidRow
+	Journal                    []journalRow
+}
+
+// saidRow is a message that a board sent.
+type saidRow struct {
+	Channel string
+	Payload json.RawMessage
 }
 
 func (t toldRow) show(out io.Writer) {
 	fmt.Fprintf(out, "epoch %d  session %d ms  boot %d  revision %d  digest %s\n", t.Epoch, t.SessionMs, t.Boot, t.Revision, t.Digest)
 	if t.Dropped != "" {
 		fmt.Fprintln(out, "dropped:", t.Dropped)
+	}
+	for _, s := range t.Before {
+		fmt.Fprintf(out, "before: %s %s\n", s.Channel, s.Payload)
 	}
 	for _, j := range t.Journal {
 		fmt.Fprintf(out, "relay: %s %s, %s %s\n", cmp.Or(j.DoorID, "no door"), j.Action, j.Cause, j.by())

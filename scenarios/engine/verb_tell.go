@@ -11,6 +11,7 @@ type Tell struct {
 	Send    string `json:"send,omitempty" jsonschema:"enum=cmd,enum=sync,enum=cfg,enum=ack,description=Channel of the message; without it, the step only shows where the board stands"`
 	Payload *Any   `json:"payload,omitempty" jsonschema:"description=What is said, as JSON"`
 	Raw     *Text  `json:"raw,omitempty" jsonschema:"description=What is said, as it is"`
+	Alone   *bool  `json:"alone,omitempty" jsonschema:"description=true: from now on the board hears only what it is told, not its server; false: its server as well"`
 }
 
 func (t *Tell) title() string { return strings.TrimSpace(t.Board.raw + " " + t.Send) }
@@ -22,6 +23,9 @@ func (t *Tell) run(x *frame) (out fields, err error) {
 		return nil, err
 	}
 	body := map[string]any{}
+	if t.Alone != nil {
+		body["alone"] = *t.Alone
+	}
 	if t.Send != "" {
 		body["channel"] = t.Send
 	}
