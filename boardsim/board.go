@@ -40,7 +40,7 @@ type board struct {
 	announced bool
 	stopped   bool   // detached, or the fleet is stopping
 	alone     bool   // of a board that is told: it hears nothing else, not even its server
-	before    []said // of a board that is told: what it sent since it was last told something
+	meanwhile []said // of a board that is told: what it sent since it was last told something
 	told      bool   // somebody speaks in the server's place: the history doesn't see it, see tell
 	lineBad   string // the fault that blocks the line, "" = none
 	lossy     bool   // the line loses, repeats or delays packets

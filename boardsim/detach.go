@@ -119,7 +119,7 @@ func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
 	b.mu.Lock()
 	if wiped := b.told; (b.stopped || wiped) && f.ctx.Err() == nil {
 		b.unplug()
-		b.stopped, b.told, b.alone, b.before = false, false, false, nil
+		b.stopped, b.told, b.alone, b.meanwhile = false, false, false, nil
 		b.detached.Store(false)
 		b.emit(history.Event{Kind: history.Attached})
 		b.announce()

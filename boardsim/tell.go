@@ -17,15 +17,15 @@ import (
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
-// maxBefore is how much of what a board sends by itself is kept until it is next told something.
-const maxBefore = 100
+// maxMeanwhile is how much of what a board sends by itself is kept until it is next told something.
+const maxMeanwhile = 100
 
 // remember keeps what a board that is told things sends.
 func (b *board) remember(s said) {
-	if len(b.before) == maxBefore {
-		b.before = b.before[1:]
+	if len(b.meanwhile) == maxMeanwhile {
+		b.meanwhile = b.meanwhile[1:]
 	}
-	b.before = append(b.before, s)
+	b.meanwhile = append(b.meanwhile, s)
 }
 
 // toldWithin is how long a board that is told something for the first time has to connect again.
@@ -80,12 +80,12 @@ func (f *Fleet) tell(w http.ResponseWriter, r *http.Request, b *board) {
 		unheard(w, b)
 		return
 	}
-	out := heardView{Said: []said{}, Before: append([]said{}, b.before...), Journal: []entryJSON{}}
+	out := heardView{Said: []said{}, Meanwhile: append([]said{}, b.meanwhile...), Journal: []entryJSON{}}
 	if in.Channel != "" {
 		b.hear(s, in.Channel, payload, &out)
 	}
 	b.stands(s, &out)
-	b.before = nil
+	b.meanwhile = nil
 	b.mu.Unlock()
 	b.flush()
 	control.Data(w, out)
@@ -100,7 +100,7 @@ type heardView struct {
 	Digest    string       `json:"digest"`
 	Netloss   wire.Netloss `json:"netloss"`
 	Said      []said       `json:"said"`              // in order; reports last, as they were before any fault
-	Before    []said       `json:"before"`            // what it had sent since it was last told something: a hello, records
+	Meanwhile []said       `json:"meanwhile"`         // what it had sent since it was last told something: a hello, records
 	Journal   []entryJSON  `json:"journal"`           // relays that moved
 	Dropped   string       `json:"dropped,omitempty"` // why the board dropped the message
 }

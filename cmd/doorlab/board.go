@@ -128,7 +128,7 @@ type toldRow struct {
 	Epoch, SessionMs, Revision int64
 	Boot                       int
 	Digest, Dropped            string
-	Before, Said               []saidRow
+	Meanwhile, Said            []saidRow
 	Journal                    []journalRow
 }
 
@@ -143,8 +143,8 @@ func (t toldRow) show(out io.Writer) {
 	if t.Dropped != "" {
 		fmt.Fprintln(out, "dropped:", t.Dropped)
 	}
-	for _, s := range t.Before {
-		fmt.Fprintf(out, "before: %s %s\n", s.Channel, s.Payload)
+	for _, s := range t.Meanwhile {
+		fmt.Fprintf(out, "meanwhile: %s %s\n", s.Channel, s.Payload)
 	}
 	for _, j := range t.Journal {
 		fmt.Fprintf(out, "relay: %s %s, %s %s\n", cmp.Or(j.DoorID, "no door"), j.Action, j.Cause, j.by())

@@ -166,11 +166,12 @@ func paging(op *openapi3.Operation, path string) (limit, offset int, paged bool)
 	return limit, offset, err == nil
 }
 
-// ordered checks that items are distinct and the newest is first.
+// ordered checks that items are distinct and the newest is first; of those of one time, the one with the larger id.
 func ordered(items []map[string]any) error {
 	seen := map[string]bool{}
-	last := map[string]string{}
+	last, lastID := map[string]string{}, ""
 	for _, item := range items {
+		own := ""
 		for _, name := range idNames {
 			id, ok := item[name].(string)
 			if !ok {
@@ -179,7 +180,7 @@ func ordered(items []map[string]any) error {
 			if seen[id] {
 				return fmt.Errorf("%s is in the list twice", id)
 			}
-			seen[id] = true
+			seen[id], own = true, id
 			break
 		}
 		for _, name := range timeNames {
@@ -189,10 +190,13 @@ func ordered(items []map[string]any) error {
 			}
 			if before := last[name]; before != "" && at > before { // RFC 3339 in UTC with milliseconds sorts as text
 				return fmt.Errorf("%s %s comes after %s, want the newest first", name, at, before)
+			} else if at == before && own > lastID {
+				return fmt.Errorf("%s comes after %s, both with %s %s, want the larger id first", own, lastID, name, at)
 			}
 			last[name] = at
 			break
 		}
+		lastID = own
 	}
 	return nil
 }

@@ -96,6 +96,9 @@ func TestManners(t *testing.T) {
 		"two of one record":            {"/events", 200, usual, `{"data":[{"eventId":"a","recordId":"r"},{"eventId":"b","recordId":"r"}],"total":2}`, ""},
 		"the oldest first": {"/events", 200, usual, `{"data":[{"recordedAt":"2026-11-01T00:00:00.000Z"},{"recordedAt":"2026-11-01T00:00:00.001Z"}],"total":2}`,
 			"newest first"},
+		"the smaller id first": {"/events", 200, usual, `{"data":[{"eventId":"a","recordedAt":"2026-11-01T00:00:00.000Z"},{"eventId":"b","recordedAt":"2026-11-01T00:00:00.000Z"}],"total":2}`,
+			"want the larger id first"},
+		"the larger id first": {"/events", 200, usual, `{"data":[{"eventId":"b","recordedAt":"2026-11-01T00:00:00.000Z"},{"eventId":"a","recordedAt":"2026-11-01T00:00:00.000Z"}],"total":2}`, ""},
 		"by when it was recorded": {"/events", 200, usual,
 			`{"data":[{"recordedAt":"2026-11-01T00:00:00.001Z","createdAt":"2026-11-01T00:00:00.000Z"},{"recordedAt":"2026-11-01T00:00:00.000Z","createdAt":"2026-11-01T00:00:00.001Z"}],"total":2}`, ""},
 	})

@@ -189,7 +189,7 @@ var resultFields = fieldSet(`status body data error message details headers tota
 	verdict sent sentRate outcomes codes lag thresholds repeats
 	permit keyId apiKey now mode state text
 	connack granted payload topic retained
-	epoch sessionMs revision digest netloss said before journal dropped`)
+	epoch sessionMs revision digest netloss said meanwhile journal dropped`)
 
 // elementFields are what "all" sees of a board, a journal line, a record or an event.
 var elementFields = fieldSet(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords doors

@@ -267,10 +267,22 @@ func (e *Expr) found(s *scope) string {
 		}
 	}
 	if len(out) == 0 {
-		return ""
+		return e.hidden(s)
 	}
 	sort.Strings(out)
-	return "\nfound " + strings.Join(out, "\n      ")
+	return "\nfound " + strings.Join(out, "\n      ") + e.hidden(s)
+}
+
+// hidden says which names of the file the step's result hides.
+func (e *Expr) hidden(s *scope) (out string) {
+	for _, n := range keysOf(e.names) {
+		if _, own := s.vars[n]; own && s.parent != nil {
+			if _, too := s.parent.get(n); too {
+				out += fmt.Sprintf("\n%s is part of the step's result here, which hides what the file calls %s: give that another name", n, n)
+			}
+		}
+	}
+	return out
 }
 
 // compileExpr compiles an expression that isn't in a file.

@@ -49,6 +49,22 @@ func TestConstantIf(t *testing.T) {
 	}
 }
 
+// TestHiddenNames: a name of the file that the step's result hides is pointed out where it does harm.
+func TestHiddenNames(t *testing.T) {
+	t.Parallel()
+	for source, hidden := range map[string]bool{
+		`vars: {data: {n: 4}}
+steps: [{call: {path: /echo}, expect: data.n == 4}]`: true,
+		`vars: {mine: {n: 4}}
+steps: [{call: {path: /echo}, expect: data.n == mine.n}]`: false,
+	} {
+		res, _ := play(t, newFake(t), source, Options{})
+		if got := strings.Contains(res.Files[0].Steps[0].Detail, "hides what the file calls data"); got != hidden || res.Files[0].Status != judge.Fail {
+			t.Errorf("%s: got %s %q, want the hidden name pointed out: %t", source, res.Files[0].Status, res.Files[0].Steps[0].Detail, hidden)
+		}
+	}
+}
+
 // TestAnsweredOnly: that a call was answered doesn't show whether the door opened.
 func TestAnsweredOnly(t *testing.T) {
 	t.Parallel()
