@@ -124,6 +124,9 @@ var answers = map[vocab.Outcome]float64{vocab.Reported: 200, vocab.Offline: 409,
 
 func (c *checker) command(v *Command) {
 	c.status(v.Answered)
+	if v.Apart && (v.Key.set() || v.Times == nil && v.Together == nil) {
+		c.b.Problem(v.Door.pos, "apart means a new key for each of several commands: give times or together, and no key")
+	}
 	what, literal := v.Command.Literal()
 	hold := strings.TrimPrefix(what, "door.") == "hold"
 	if f, ok := v.Minutes.literal(); ok && literal && hold && !v.fails() && (f < 0 || f > 1440 || f != float64(int(f))) {

@@ -77,3 +77,18 @@ func TestAnsweredOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestApart: commands apart have keys of their own; the words that contradict it are found before the run.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]string{
+		`{door: "\"dor_1\"", apart: true}`:                   "give times or together",
+		`{door: "\"dor_1\"", apart: true, times: 2, key: k}`: "and no key",
+		`{door: "\"dor_1\"", apart: true, together: 3}`:      "",
+	} {
+		_, err := Parse("one.yaml", []byte("steps: [{command: "+step+"}]"))
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: got %v, want %q", step, err, want)
+		}
+	}
+}

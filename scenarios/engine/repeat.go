@@ -1,15 +1,23 @@
 package engine
 
-import "sync"
+import (
+	"sync"
 
-// send makes a request as often as specified, by default once.
-func (r Repeat) send(x *frame, q request) (answers []*answer, err error) {
+	"github.com/google/uuid"
+)
+
+// send makes a request as often as specified, by default once. apart: each with an Idempotency-Key of its own.
+func (r Repeat) send(x *frame, q request, apart bool) (answers []*answer, err error) {
 	together := x.least(r.Together)
 	for range x.least(r.Times) {
 		got, errs := make([]*answer, together), make([]error, together)
 		var wg sync.WaitGroup
 		for i := range got {
-			wg.Go(func() { got[i], errs[i] = x.run.do(x.ctx, q) })
+			if apart {
+				q.keyName = uuid.NewString()
+			}
+			one := q
+			wg.Go(func() { got[i], errs[i] = x.run.do(x.ctx, one) })
 		}
 		wg.Wait()
 		for _, err := range errs {

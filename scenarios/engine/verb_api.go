@@ -179,7 +179,7 @@ func (c *Call) run(x *frame) (fields, error) {
 			q.method = "POST"
 		}
 	}
-	answers, err := c.send(x, q)
+	answers, err := c.send(x, q, false)
 	if err != nil {
 		return nil, err
 	}

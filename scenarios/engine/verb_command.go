@@ -20,13 +20,13 @@ func (c *Command) title() string {
 	return what + " " + c.Door.raw
 }
 
-// run moves a door, once or several times with the same key.
+// run moves a door, once or several times, with the same key unless apart.
 func (c *Command) run(x *frame) (fields, error) {
 	q, err := c.request(x)
 	if err != nil {
 		return nil, err
 	}
-	answers, err := c.send(x, q)
+	answers, err := c.send(x, q, c.Apart)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (p *Permit) run(x *frame) (fields, error) {
 	if q.apiKey, err = x.apiKey(p.KeyName, q.placeID); err != nil {
 		return nil, err
 	}
-	answers, err := p.send(x, q)
+	answers, err := p.send(x, q, false)
 	if err != nil {
 		return nil, err
 	}

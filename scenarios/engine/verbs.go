@@ -116,6 +116,7 @@ type Command struct {
 	APIKey  Ref   `json:"apiKey,omitempty" jsonschema:"description=A key of the key verb"`
 	Legacy  bool  `json:"legacy,omitempty" jsonschema:"description=Over the older door paths"`
 	Repeat
+	Apart   bool `json:"apart,omitempty" jsonschema:"description=With times or together: a new key each time"`
 	Outcome Text `json:"outcome,omitempty" jsonschema:"enum=reported,enum=offline,enum=refused,enum=noResponse,description=Expected outcome of every answer"`
 	Code    Text `json:"code,omitempty" jsonschema:"description=Expected deviceCode of a refusal"`
 	Answered
