@@ -38,10 +38,11 @@ type outgoing struct {
 	payload []byte
 }
 
-// maxOut bounds what waits for a board that reads slowly; as much again may be on its way. maxBulk bounds
-// synchronization likewise, which sends a few pages at a time.
+// maxOut bounds what waits for a board that reads slowly; as much again may be on its way. It is more than the commands
+// that a place may have in progress: a burst of them to one board isn't refused as if the board were offline. maxBulk
+// bounds synchronization likewise, which sends a few pages at a time.
 const (
-	maxOut  = 128
+	maxOut  = 512
 	maxBulk = 8
 )
 
