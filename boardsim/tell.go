@@ -145,7 +145,7 @@ func (b *board) listening(ctx context.Context, w http.ResponseWriter, alone *boo
 		}
 		s, cut := b.live(), b.lineBad != ""
 		if s != nil && (!b.told || alone != nil && *alone != b.alone) {
-			b.belongs(alone != nil && *alone)
+			b.takeOver(alone != nil && *alone)
 			s = nil
 		}
 		b.mu.Unlock()
@@ -160,8 +160,8 @@ func (b *board) listening(ctx context.Context, w http.ResponseWriter, alone *boo
 	}
 }
 
-// belongs takes the board from the history, and ends its connection. Called with mu held.
-func (b *board) belongs(alone bool) {
+// takeOver takes the board from the history, unless it was before, and ends its connection. Called with mu held.
+func (b *board) takeOver(alone bool) {
 	if !b.told {
 		b.emit(history.Event{Kind: history.Detached})
 		b.emit(history.Event{Kind: history.Hand})

@@ -231,7 +231,7 @@ func auth4(v *View) Verdict {
 	}
 	foreign := v.foreignIDs(t)
 	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", amount.Number(t.checked-foreign), amount.Number(foreign))).
-		tried(foreign, "nothing of another place was named and refused for that")
+		tried(foreign, "no call was refused for naming something of another place")
 }
 
 // placesRoute starts the routes whose {id} is a place.
@@ -242,7 +242,8 @@ const placesRoute = "/core/v1/places/"
 var notThere = map[string]bool{"not_found": true, "permit_not_found": true, "device_not_found": true, "board_not_found": true,
 	"place_not_found": true, "place_forbidden": true, "invalid_door_ids": true}
 
-// unseen reports whether the answer was decided before anybody looked at the token: there is no such path or method.
+// unseen reports whether the answer was decided before anybody looked at the token: there is no such path or method. A
+// reservation that isn't there has the same code as a path.
 func (c *call) unseen() bool {
 	return c.Code == "endpoint_removed" || c.Code == "method_not_allowed" || c.Code == "not_found" && !strings.HasPrefix(c.Route, "/space/v1/reservations/{id}")
 }

@@ -23,10 +23,11 @@ type hold struct {
 // holds is the state of the check of holds.
 type holds struct {
 	tally
-	v     *View
-	ended int
-	stood int   // showed that they last
-	farMs int64 // the farthest end from its N minutes
+	v      *View
+	places func(*call) string
+	ended  int
+	stood  int   // showed that they last
+	farMs  int64 // the farthest end from its N minutes
 }
 
 // cmd7 judges CMD-7 from the journals: a hold of N minutes ends after N minutes, even over outages and reboots, unless
@@ -82,8 +83,8 @@ func (h *holds) board(b *board) {
 		}
 	}
 	for channel, a := range active {
-		if a != nil && h.v.sawHeld(b, a) {
-			a.against = true
+		if a != nil && !a.against {
+			a.against = h.seen(b, a)
 		}
 		h.over(b, a, resting[channel], &history.Event{Kind: history.Label, At: h.v.end})
 	}
@@ -105,12 +106,14 @@ func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 	}
 }
 
-// sawHeld reports whether somebody read the place's doors when the hold had lasted for a minute.
-func (v *View) sawHeld(b *board, a *hold) bool {
-	places := v.placeOfToken()
-	return slices.ContainsFunc(v.calls(), func(c *call) bool {
-		return c.ok() && c.Method == "GET" && strings.HasPrefix(c.Route, "/device/v1/") && places(c) == b.place &&
-			c.SentAt-a.act.At >= holdStoodMs && (a.ends == 0 || c.At < a.ends)
+// seen reports whether somebody read the place's doors when the hold had lasted for a minute.
+func (h *holds) seen(b *board, a *hold) bool {
+	if h.places == nil {
+		h.places = h.v.placeOfToken()
+	}
+	return slices.ContainsFunc(h.v.calls(), func(c *call) bool {
+		doors := strings.HasPrefix(c.Route, "/device/v1/devices") || strings.HasPrefix(c.Route, "/device/v1/doors")
+		return doors && c.ok() && c.Method == "GET" && h.places(c) == b.place && c.SentAt-a.act.At >= holdStoodMs && (a.ends == 0 || c.At < a.ends)
 	})
 }
 

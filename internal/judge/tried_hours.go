@@ -68,7 +68,7 @@ func (v *View) looksAtHours(p *place) (out []look) {
 		case c.Route == policiesRoute && c.ok() && c.Method == "GET" && places(c) == p.id:
 			out = append(out, look{c.Event, func(was, now refHours) bool { return p.content.switches(c.Path, c.At, was, now) }})
 			continue
-		case c.Route == linkRoute && p.content.follow(c.in("doorId")):
+		case c.Route == linkRoute && c.in("doorId") != "":
 			door = c.in("doorId")
 		case c.Route != phoneRoute || c.PlaceID != p.id:
 			continue
@@ -115,15 +115,6 @@ func (c *content) decides(door string, at int64, was, now refHours) bool {
 			before, _ := modeAt(then.windows, was, w.DoorID, at)
 			after, _ := modeAt(then.windows, now, w.DoorID, at)
 			return before != after
-		})
-	})
-}
-
-// follow reports whether a door ever had a window that follows opening hours.
-func (c *content) follow(door string) bool {
-	return slices.ContainsFunc(c.windows, func(at windowsAt) bool {
-		return slices.ContainsFunc(at.windows, func(w refWindow) bool {
-			return w.DoorID == door && (w.Ref == "business_hours" || w.Ref == "after_hours")
 		})
 	})
 }

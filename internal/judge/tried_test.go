@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 const hourMs = 3600 * 1000
@@ -266,6 +267,36 @@ func TestForeignOrOtherwise(t *testing.T) {
 		h.base("plc_elsewhere")
 		if got := auth4(NewView(h.events)); (len(got.Untried) == 0) != want {
 			t.Errorf("refused as %s: lacks %q; tried is to be %t", code, got.Untried, want)
+		}
+	}
+}
+
+// TestHoldSeen: a hold that nothing disturbs is evidence once somebody reads the doors a minute after it began.
+func TestHoldSeen(t *testing.T) {
+	t.Parallel()
+	read := func(route string, after int64) func(*builder) {
+		return func(h *builder) {
+			h.pass(after)
+			h.did("plc_a", "GET", route, 200, history.CallText{}, nil)
+		}
+	}
+	for name, tc := range map[string]struct {
+		do   func(*builder)
+		want bool
+	}{
+		"nobody looks":      {func(h *builder) { h.pass(5 * holdStoodMs) }, false},
+		"too early":         {read("/device/v1/devices/{id}", holdStoodMs/2), false},
+		"after a minute":    {read("/device/v1/devices/{id}", holdStoodMs+1000), true},
+		"at something else": {read("/device/v1/boards", holdStoodMs+1000), false},
+	} {
+		h := newBuilder()
+		h.base("plc_a")
+		h.addBoard("plc_a", "brd_1")
+		h.online("brd_1")
+		h.command("brd_1", "k-held", "hold", vocab.Reported, true, 0)
+		tc.do(h)
+		if got := cmd7(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
+			t.Errorf("%s: got %s, lacks %q; want PASS, tried %t", name, got, got.Untried, tc.want)
 		}
 	}
 }

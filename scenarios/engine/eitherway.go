@@ -189,7 +189,7 @@ func (x *frame) evidence(out fields) {
 	} else if x.either {
 		why = "its status fits a success as well as a refusal"
 	} else if reason := x.byReason(out); reason != "" {
-		why = "the reason of the decision was " + reason
+		why = "the decision's reason was " + reason
 	}
 	if why != "" || s.quiet(x.res) {
 		x.res.Asserts = false

@@ -166,7 +166,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		case err != nil:
 			res.Status, res.Detail = judge.Blocked, "if: "+err.Error()
 			if s.Cases != nil {
-				res.Detail += " (it is decided once, before the rows of cases; a step in a group sees them)"
+				res.Detail += " (a condition is decided once, before the rows of cases; inside a group, once for each row)"
 			}
 			return res
 		case !ok:
@@ -185,7 +185,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		return res
 	}
 	if in, only := s.Cases.onlyList(list); only {
-		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases has one row, a list of %d: leave out the brackets for one row of each", in)
+		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases has a single row, which is a list of %d: leave out the brackets to get a row for each", in)
 		return res
 	}
 	least, err := s.least(sc)

@@ -275,11 +275,13 @@ func (e *Expr) found(s *scope) string {
 
 // hidden says which names of the file the step's result hides.
 func (e *Expr) hidden(s *scope) (out string) {
+	if _, result := s.vars["it"]; !result || s.parent == nil {
+		return ""
+	}
 	for _, n := range keysOf(e.names) {
-		if _, own := s.vars[n]; own && s.parent != nil {
-			if _, too := s.parent.get(n); too {
-				out += fmt.Sprintf("\n%s is part of the step's result here, which hides what the file calls %s: give that another name", n, n)
-			}
+		_, own := s.vars[n]
+		if _, too := s.parent.get(n); own && too && n != "it" {
+			out += fmt.Sprintf("\nhere %s is part of the step's result and hides the file's own %s: give that one another name", n, n)
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -39,9 +38,13 @@ func (x *frame) reason(out fields) vocab.Reason {
 			reason = keysOf(reasons)[0]
 		}
 	case v.Link != nil && v.Link.Door.set():
-		d, _ := out["details"].(map[string]any)
-		if reason, _ = d["reason"].(string); out["error"] == string(vocab.LinkInvalid) || out["status"] == 200 {
-			reason = cmp.Or(show(out["error"]), string(vocab.Link))
+		details, _ := out["details"].(map[string]any)
+		reason, _ = details["rule"].(string)
+		switch {
+		case out["error"] == string(vocab.LinkInvalid):
+			reason = string(vocab.LinkInvalid)
+		case out["status"] == 200: // a free window, too: the answer doesn't tell
+			reason = string(vocab.Link)
 		}
 	}
 	if slices.Contains([]vocab.Method{vocab.Onsite, vocab.Phone, vocab.Link}, vocab.Method(reason)) {

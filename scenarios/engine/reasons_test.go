@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // TestReasonsOfDecisions: why somebody was denied decides what the step is evidence for; one row with the right reason
@@ -14,7 +15,7 @@ func TestReasonsOfDecisions(t *testing.T) {
 	t.Parallel()
 	const expired, revoked, stranger = "01011110001", "01011110002", "01011110003"
 	for _, tc := range []struct{ phones, clauses, want string }{
-		{expired, "SYNC-2", "the reason of the decision was expired, so it isn't evidence for SYNC-2"},
+		{expired, "SYNC-2", "the decision's reason was expired, so it isn't evidence for SYNC-2"},
 		{expired, "PERM-7", ""},
 		{expired, "PERM-7, SYNC-2", ""}, // only for the first
 		{expired, "OFF-2, SYNC-2", "so it isn't evidence for OFF-2, SYNC-2"},
@@ -32,7 +33,7 @@ func TestReasonsOfDecisions(t *testing.T) {
 		}
 		source := fmt.Sprintf(`steps: [{call: {path: /echo}, expect: data.n == 3}, {cases: [%s], present: {phone: "${p}", door: "\"dor_1\"", result: denied}, clauses: [%s]}]`, rows, tc.clauses)
 		res, out := play(t, f, source, Options{})
-		if got := res.Files[0].Reason; tc.want != "" && !strings.Contains(got, tc.want) || tc.want == "" && strings.Contains(got, "the reason of the decision") {
+		if got := res.Files[0].Reason; tc.want != "" && !strings.Contains(got, tc.want) || tc.want == "" && strings.Contains(got, "the decision's reason") {
 			t.Errorf("%s for %s: got %s %q, want %q\n%s", tc.phones, tc.clauses, res.Files[0].Status, got, tc.want, out)
 		}
 	}
@@ -59,7 +60,7 @@ steps: [{call: {path: /echo}, expect: data.n == 4}]`: true,
 steps: [{call: {path: /echo}, expect: data.n == mine.n}]`: false,
 	} {
 		res, _ := play(t, newFake(t), source, Options{})
-		if got := strings.Contains(res.Files[0].Steps[0].Detail, "hides what the file calls data"); got != hidden || res.Files[0].Status != judge.Fail {
+		if got := strings.Contains(res.Files[0].Steps[0].Detail, "hides the file's own data"); got != hidden || res.Files[0].Status != judge.Fail {
 			t.Errorf("%s: got %s %q, want the hidden name pointed out: %t", source, res.Files[0].Status, res.Files[0].Steps[0].Detail, hidden)
 		}
 	}
@@ -89,6 +90,23 @@ func TestApart(t *testing.T) {
 		_, err := Parse("one.yaml", []byte("steps: [{command: "+step+"}]"))
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
 			t.Errorf("%s: got %v, want %q", step, err, want)
+		}
+	}
+}
+
+// TestReasonsOfLinks: a link's refusal names the rule, and its success or death says the rest.
+func TestReasonsOfLinks(t *testing.T) {
+	t.Parallel()
+	x := &frame{step: &Step{Verbs: Verbs{Link: &Link{}}}}
+	x.step.Verbs.Link.Door.raw = "one"
+	for want, out := range map[vocab.Reason]fields{
+		vocab.Expired:     {"status": 409, "error": "entry_denied", "details": map[string]any{"rule": "expired"}},
+		vocab.LinkInvalid: {"status": 404, "error": "link_invalid", "details": nil},
+		letIn:             {"status": 200, "error": nil, "details": nil},
+		"":                {"status": 503, "error": "store_offline", "details": map[string]any{"reason": "offline"}},
+	} {
+		if got := x.reason(out); got != want {
+			t.Errorf("%v: got %q, want %q", out, got, want)
 		}
 	}
 }
