@@ -9,25 +9,28 @@ import (
 // answer couldn't show the year 10000, and Go's zero time, in the year 1, means no time at all. Errors:
 // InvalidTimestamp with details.field.
 func ParseTime(field, s string) (time.Time, error) {
-	wrong := New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone", "field", field)
 	s = strings.ToUpper(s)
 	if !strict(s) {
-		return time.Time{}, wrong
+		return time.Time{}, wrongTime(field)
 	}
 	s, leap := leapSecond(s)
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return time.Time{}, wrong
+		return time.Time{}, wrongTime(field)
 	}
 	if t = t.UTC(); leap {
 		if t = t.Truncate(time.Second).Add(time.Second); t.Day() != 1 || t.Hour() != 0 || t.Minute() != 0 {
-			return time.Time{}, wrong
+			return time.Time{}, wrongTime(field)
 		}
 	}
 	if y := t.Year(); y < 2 || y > 9999 {
 		return time.Time{}, New(InvalidTimestamp, field+" must be in the years 2 to 9999 (UTC)", "field", field)
 	}
 	return Milli(t), nil
+}
+
+func wrongTime(field string) *Error {
+	return New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone", "field", field)
 }
 
 // strict rejects what Go's parser lets pass: every number must have all its digits, a fraction must start with a point,
