@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,6 +30,8 @@ type loadFlags struct {
 	shard      shardFlag
 	startAt    string
 	config     string
+	rate       string
+	duration   time.Duration
 	o          loadtest.Options
 }
 
@@ -40,6 +43,7 @@ func loadCommand(e *env) *cobra.Command {
 		Long: `Runs a load plan against its own testbed or a running server.
 PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded(), ", ") + ".",
 		Example: `  doorlab load door-commands                      # 300 commands per second, against its own testbed
+  doorlab load door-commands --rate 1000 --duration 1m
   doorlab load my-plan.yaml --boards 5000
   doorlab load ramp --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ...
   doorlab load my-plan.yaml --shard 2/3 --start-at 09:00:00Z --world stores.yaml --secret-file s --target https://doors.example.com --broker mqtts://doors.example.com:8883`,
@@ -55,6 +59,8 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
 	s := c.Flags()
 	f.flags = s
+	s.StringVar(&f.rate, "rate", "", "send this `many` requests per second in place of the plan's rate, like 300 or 600/m; rate_min moves with it (default: as in the plan)")
+	s.DurationVar(&f.duration, "duration", 0, "how long to send requests, in place of the plan's duration (default: as in the plan)")
 	s.StringVar(&f.secretFile, "secret-file", "", "with --broker, the secret file the server runs with (default: passwords derive from the seed)")
 	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or today's 15:04:05Z in UTC, so that generators start together (default: when ready)")
 	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
@@ -89,6 +95,9 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	case err != nil:
 		return usagef("%s", reason(err))
 	}
+	if plan, err = f.override(plan); err != nil {
+		return err
+	}
 	if fleet := plan.Fleet; fleet != nil {
 		if fleet.Boards > 0 && !f.flags.Changed("boards") {
 			f.boards = fleet.Boards
@@ -121,6 +130,30 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	}
 	err = runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o)
 	return cmp.Or(err, end(f.o.OutDir))
+}
+
+// override is the plan with the flags' rate and duration.
+func (f *loadFlags) override(plan loadtest.Plan) (loadtest.Plan, error) {
+	var rate loadtest.Rate
+	if f.flags.Changed("rate") {
+		if err := rate.UnmarshalText([]byte(f.rate)); err != nil {
+			return plan, usagef("--rate: %s", err)
+		}
+		if rate == 0 {
+			return plan, usagef("--rate %q: must be above 0", f.rate)
+		}
+	}
+	if f.flags.Changed("duration") && f.duration <= 0 {
+		return plan, usagef("--duration %q: must be above 0", f.duration)
+	}
+	other, err := plan.At(rate, loadtest.Duration(f.duration))
+	if broken, ok := errors.AsType[*loadtest.PlanError](err); ok {
+		return plan, usagef("%s can't be run like this: %s", plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
+	}
+	if err != nil {
+		return plan, usagef("%s", err)
+	}
+	return other, nil
 }
 
 // checkFiles checks what the run reads and writes, before anything is started.

@@ -1,0 +1,45 @@
+package loadtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/doorlab/doorlab/internal/must"
+)
+
+func TestAtAnotherRate(t *testing.T) {
+	t.Parallel()
+	const minute = Duration(time.Minute)
+	for _, tt := range []struct {
+		plan     string
+		rate     Rate
+		duration Duration
+		change   func(*Plan)
+		err      string
+	}{
+		{"door-commands", 0, 0, func(*Plan) {}, ""},
+		{"door-commands", 600, minute, func(p *Plan) { p.Rate, p.Duration, p.Thresholds["rate_min"] = 600, minute, "580/s" }, ""},
+		{"hot-door", 15, 0, func(p *Plan) { p.Rate = 15 }, ""},
+		{"soak", 50, 0, func(p *Plan) { p.Rate, p.Amplitude = 50, 30 }, ""},
+		{"search", 0, minute, func(p *Plan) { p.Duration = minute }, ""},
+		{"search", 100, 0, nil, "--rate is for plans with one rate, constant or sine; the pacer of search is search"},
+		{"ramp", 100, 0, nil, "--rate is for plans with one rate, constant or sine; the pacer of ramp is stages"},
+		{"ramp", 0, minute, nil, "--duration is for plans with one duration; ramp has stages, each with its own"},
+	} {
+		plan := must.Get(Load(tt.plan))(t)
+		got, err := plan.At(tt.rate, tt.duration)
+		if tt.change == nil {
+			if err == nil || err.Error() != tt.err {
+				t.Errorf("%s at %v for %v: error %v, want %q", tt.plan, tt.rate, tt.duration, err, tt.err)
+			}
+			continue
+		}
+		want := must.Get(Load(tt.plan))(t)
+		tt.change(&want)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s at %v for %v: %v, -want +got\n%s", tt.plan, tt.rate, tt.duration, err, diff)
+		}
+	}
+}
