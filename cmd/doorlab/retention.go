@@ -26,13 +26,17 @@ func (r *retention) fields() map[string]*time.Duration {
 
 // Set implements pflag.Value.
 func (r *retention) Set(s string) error {
-	names := []string{"records", "audit", "grants"}
+	names, given := []string{"records", "audit", "grants"}, map[string]bool{}
 	for part := range strings.SplitSeq(s, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		of := r.fields()[name]
 		if of == nil {
 			return fmt.Errorf("unknown name %q%s (valid: %s)", name, near.Hint(name, names), strings.Join(names, ", "))
 		}
+		if given[name] {
+			return fmt.Errorf("%s is given twice", name)
+		}
+		given[name] = true
 		n, err := strconv.Atoi(strings.TrimSuffix(value, "d"))
 		if err != nil || !strings.HasSuffix(value, "d") {
 			return fmt.Errorf("%s=%q: must be a number of days, like 400d", name, value)

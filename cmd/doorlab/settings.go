@@ -37,10 +37,11 @@ func readSettings(c *cobra.Command, e *env) error {
 		if err != nil {
 			return usagef("--config: %s", reason(err))
 		}
+		names := slices.DeleteFunc(flagNames(c), func(name string) bool { return name == "help" || name == "config" })
 		err = strictyaml.Decode(path, b, &fromFile, nil, func(b *strictyaml.Binder) {
 			for _, key := range slices.Sorted(maps.Keys(fromFile)) {
-				if at[key] = b.KeyAt(key); c.Flags().Lookup(key) == nil {
-					b.Problem(at[key], "unknown key %q%s", key, near.Hint(key, flagNames(c)))
+				if at[key] = b.KeyAt(key); !slices.Contains(names, key) {
+					b.Problem(at[key], "unknown key %q%s", key, near.Hint(key, names))
 				}
 			}
 		})

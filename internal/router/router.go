@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -60,7 +61,11 @@ type cell struct {
 // Files are the configuration, the maps and what they need; the same world always gives the same files. Errors: more
 // cells than places, or two places that can't be told apart.
 func Files(c Config) ([]File, error) {
-	if n := len(c.World.Places); c.Shards < 1 || c.Shards > n {
+	switch n := len(c.World.Places); {
+	case c.Shards >= 1 && c.Shards <= n:
+	case n == 1:
+		return nil, errors.New("must be 1: the world has one place")
+	default:
 		return nil, fmt.Errorf("must be 1 to %d, the number of places in the world", n)
 	}
 	cells := make([]cell, c.Shards)

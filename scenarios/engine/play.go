@@ -54,7 +54,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	err := fr.begin(ctx, sc)
 	if err != nil {
 		if res.Status, res.Reason = judge.Blocked, err.Error(); ctx.Err() != nil {
-			res.Reason = context.Cause(ctx).Error() + "; in progress: " + res.Reason
+			res.Reason = context.Cause(ctx).Error() + inProgress(res.Reason)
 		}
 		return res
 	}
@@ -117,7 +117,18 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 	if res.Status, res.Reason = judge.Blocked, context.Cause(ctx).Error(); errors.Is(context.Cause(ctx), context.Canceled) {
 		res.Status, res.Reason = judge.Invalid, "interrupted"
 	}
-	res.Reason += "; in progress: " + at
+	res.Reason += inProgress(at)
+}
+
+// inProgress says what an interruption interrupted; that it was interrupted is said already.
+func inProgress(at string) string {
+	for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
+		at = strings.TrimSuffix(strings.TrimSuffix(at, err.Error()), ": ")
+	}
+	if at == "" {
+		return ""
+	}
+	return "; in progress: " + at
 }
 
 // firstBad is the first thing that went wrong, and its line in the file.
