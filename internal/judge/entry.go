@@ -35,11 +35,12 @@ func ent2(v *View) Verdict {
 type decisions struct {
 	connected, outage, limit, windows *tally
 	weighed
-	opened, stopped, unknown int
-	granted                  int // in an outage, to be let in by a grant
-	missed                   int // came after 36 h and would have been let in before
-	oldestMs                 int64
-	minus, exact, plus       int // boundary values of OFF-2 that were hit
+	opened, unknown    int
+	stopped, timeless  int // denied after 36 h, or (timeless) because the board can't tell for how long it has been alone
+	granted            int // in an outage, to be let in by a grant
+	missed             int // came after 36 h and would have been let in before
+	oldestMs           int64
+	minus, exact, plus int // boundary values of OFF-2 that were hit
 }
 
 func (n *decisions) rest() string {
@@ -149,10 +150,12 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 // overLimit judges a presentation when nothing may be decided any more.
 func (n *decisions) overLimit(b *board, p *place, e presentation) {
 	n.limit.checked++
-	n.stopped++
+	if n.stopped++; e.OutageAgeMs < 0 {
+		n.timeless++
+	}
 	before := *e.Event
 	before.OutageAgeMs = 0
-	if r := p.content.rule(&before); r.allow || r.unknown && e.OutageAgeMs < 0 { // a wiped board has no content either
+	if p.content.rule(&before).allow { // not of a board without content, which lets nobody in anyway
 		n.missed++
 	}
 	switch {

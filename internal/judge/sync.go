@@ -16,6 +16,17 @@ func sync1(v *View) Verdict { return v.fresh("SYNC-1", "register") } // [SYNC-1]
 // sync2 judges SYNC-2: the same for revocations.
 func sync2(v *View) Verdict { return v.fresh("SYNC-2", "revoke") } // [SYNC-2]
 
+// means is what a commit is to boards, register or revoke, whatever kind of grant it is about; "" for hours and the like.
+func means(commit *history.Event) string {
+	switch commit.Op {
+	case "register", "membership", "reservation":
+		return "register"
+	case "revoke", "cancel":
+		return "revoke"
+	}
+	return ""
+}
+
 // gapMs: time on a connection that was away for no longer than this keeps counting towards the 300 s.
 const gapMs = 60 * 1000
 
@@ -64,7 +75,7 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 	}
 	k, s := 0, 0
 	for _, c := range p.commits {
-		if c.Op != op {
+		if means(c) != op {
 			continue
 		}
 		for k < len(steps) && steps[k].rev < c.Revision {
@@ -153,7 +164,7 @@ func (p *place) silentSince(steps []step) bool {
 		switch {
 		case len(steps) > 0 && c.Revision <= steps[len(steps)-1].rev:
 			return true
-		case c.Op == "register" || c.Op == "revoke":
+		case means(c) != "":
 			return false
 		}
 	}
@@ -169,9 +180,9 @@ func (f *freshness) differs(b *board, p *place, op string, wrong *history.Event,
 		if c.Revision <= right || c.Revision > wrong.Revision {
 			continue
 		}
-		if c.Op == op {
+		if kind := means(c); kind == op {
 			suspect = c
-		} else if c.Op == "revoke" || c.Op == "register" {
+		} else if kind != "" {
 			other = true
 		}
 	}

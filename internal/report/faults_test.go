@@ -122,6 +122,7 @@ func TestAClaimOfWhatNeverHappened(t *testing.T) {
 		"one of two":                            {file: []string{"OWN-1", "CMD-5"}, step: []string{"OWN-1", "CMD-5"}, bad: "CMD-5"},
 		"a step's":                              {step: []string{"HRS-2"}, bad: "HRS-2"},
 		"a step's beside one without a checker": {step: []string{"OWN-1", "HRS-2"}},
+		"a situation's beside one":              {step: []string{"OWN-1", "OFF-1"}, bad: "OFF-1"},
 		"no checker":                            {file: []string{"OWN-1"}, step: []string{"OWN-1"}},
 	} {
 		res := report.Result{Files: []report.FileResult{{Path: "x.yaml", Status: judge.Pass, Clauses: tc.file,

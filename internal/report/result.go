@@ -122,6 +122,8 @@ type Step struct {
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Expects   bool       `json:"-"` // it met expectations of its own
 	Spared    bool       `json:"-"` // only such expectations failed; the step's own clauses held
+	// Unfit are clauses that it claims beside others, by why what happened is no evidence for them.
+	Unfit map[string]string `json:"-"`
 }
 
 // Charge is what one expectation of a step found about its own clauses.
@@ -223,9 +225,14 @@ func (res *Result) filesSay() {
 	}
 }
 
+// situations are guarantees that nothing shows but the situation that they are about. A step can claim others for what it
+// alone sees, such as a field of an answer.
+var situations = []string{"AUTH-3", "AUTH-5", "CMD-8", "SYNC-1", "SYNC-2", "SYNC-3", "OFF-1", "OFF-2"}
+
 // claims makes a file INVALID that names a clause without evidence for it: neither a step nor a checker; or, for a
-// clause that the file is about, no checker although there is one, or nothing that puts it to the test. A file is also
-// INVALID if the latter is true of all its claims.
+// clause that the file is about or that only its situation shows, no checker although there is one, or nothing that puts
+// it to the test. A file is also INVALID if the latter is true of all its claims, or if what happened says nothing about
+// a clause wherever it is claimed.
 func (res *Result) claims() {
 	counted, untried := map[string]bool{}, map[string][]string{}
 	for _, v := range res.Verdicts {
@@ -241,7 +248,8 @@ func (res *Result) claims() {
 		for _, c := range f.Clauses {
 			claimed[c] = true
 		}
-		evidence(f.Steps, len(res.Scores) > 0, claimed, shown)
+		unfit := map[string]string{}
+		evidence(f.Steps, len(res.Scores) > 0, claimed, shown, unfit)
 		all := slices.Sorted(maps.Keys(claimed))
 		none := !slices.ContainsFunc(all, func(c string) bool { return !unseen(c) && len(untried[c]) == 0 })
 		for _, c := range all {
@@ -249,21 +257,27 @@ func (res *Result) claims() {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing in it could have failed for that"
 				break
 			}
-			if unseen(c) && (none || slices.Contains(f.Clauses, c)) {
+			about := none || slices.Contains(f.Clauses, c) || slices.Contains(situations, c)
+			if unseen(c) && about {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened (docs/scenarios.md says what has to)"
 				break
 			}
-			if why := untried[c]; len(why) > 0 && (none || slices.Contains(f.Clauses, c)) {
+			if why := untried[c]; len(why) > 0 && about {
 				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and "+strings.Join(why, "; ")
 				break
+			}
+		}
+		for _, c := range slices.Sorted(maps.Keys(unfit)) {
+			if f.Status == judge.Pass && !claimed[c] {
+				f.Status, f.Reason = judge.Invalid, "it claims "+c+", but only where "+unfit[c]
 			}
 		}
 	}
 }
 
-// evidence collects the clauses that steps claim, and those that they show. keysOnly: steps were left out that need a
-// control listener.
-func evidence(steps []*Step, keysOnly bool, claimed, shown map[string]bool) {
+// evidence collects the clauses that steps claim, those that they show, and those that what happened says nothing about.
+// keysOnly: steps were left out that need a control listener.
+func evidence(steps []*Step, keysOnly bool, claimed, shown map[string]bool, unfit map[string]string) {
 	for _, s := range steps {
 		if keysOnly && s.Status == judge.Skipped {
 			continue
@@ -279,7 +293,8 @@ func evidence(steps []*Step, keysOnly bool, claimed, shown map[string]bool) {
 				claimed[c], shown[c] = true, true
 			}
 		}
-		evidence(s.Children, keysOnly, claimed, shown)
+		maps.Copy(unfit, s.Unfit)
+		evidence(s.Children, keysOnly, claimed, shown, unfit)
 	}
 }
 

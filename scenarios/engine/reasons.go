@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -64,6 +65,14 @@ func (x *frame) byReason(out fields) string {
 	fits := func(clause string) bool { return among(list, clause) }
 	if !slices.ContainsFunc(claims, fits) {
 		return string(reason)
+	}
+	for _, c := range claims {
+		if !fits(c) {
+			if x.res.Unfit == nil {
+				x.res.Unfit = map[string]string{}
+			}
+			x.res.Unfit[c] = fmt.Sprintf("the decision is due to something else (line %d: %s)", x.step.pos.Line, reason)
+		}
 	}
 	x.res.Clauses = slices.DeleteFunc(slices.Clone(x.res.Clauses), func(c string) bool { return !fits(c) })
 	for i := range x.res.Charges {

@@ -17,7 +17,8 @@ func TestReasonsOfDecisions(t *testing.T) {
 	for _, tc := range []struct{ phones, clauses, want string }{
 		{expired, "SYNC-2", "the decision's reason was expired, so it isn't evidence for SYNC-2"},
 		{expired, "PERM-7", ""},
-		{expired, "PERM-7, SYNC-2", ""}, // only for the first
+		{expired, "PERM-7, OFF-2", "it claims OFF-2, but only where the decision is due to something else (line 1: expired)"},
+		{expired + "," + revoked, "PERM-7, PERM-4", ""}, // the second row has the right reason
 		{expired, "OFF-2, SYNC-2", "so it isn't evidence for OFF-2, SYNC-2"},
 		{revoked, "SYNC-2", ""},
 		{stranger, "OFF-1", "no_valid_grant, so it isn't evidence for OFF-1"},
@@ -33,7 +34,8 @@ func TestReasonsOfDecisions(t *testing.T) {
 		}
 		source := fmt.Sprintf(`steps: [{call: {path: /echo}, expect: data.n == 3}, {cases: [%s], present: {phone: "${p}", door: "\"dor_1\"", result: denied}, clauses: [%s]}]`, rows, tc.clauses)
 		res, out := play(t, f, source, Options{})
-		if got := res.Files[0].Reason; tc.want != "" && !strings.Contains(got, tc.want) || tc.want == "" && strings.Contains(got, "the decision's reason") {
+		res.Settle(nil)
+		if got := res.Files[0].Reason; tc.want != "" && !strings.Contains(got, tc.want) || tc.want == "" && strings.Contains(got, "decision") {
 			t.Errorf("%s for %s: got %s %q, want %q\n%s", tc.phones, tc.clauses, res.Files[0].Status, got, tc.want, out)
 		}
 	}

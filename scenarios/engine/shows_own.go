@@ -39,6 +39,9 @@ func (c *Command) rulesOut(s *Step, clause string) bool {
 		return c.Outcome.set() && c.Outcome.raw != end[0] && !strings.Contains(c.Outcome.raw, "${") || literal(c.Status) && !slices.ContainsFunc(c.Status, func(n Num) bool { return n.raw == end[1] }) ||
 			c.Error.raw != "" && !strings.Contains(c.Error.raw, "${") && c.Error.raw != end[2]
 	}
+	if clause == "LEG-1" {
+		return !c.Legacy && len(s.Expect) == 0
+	}
 	plain := !c.Key.set() && (c.Apart || c.Times == nil && c.Together == nil && len(s.Expect) == 0)
 	return clause == "CMD-5" && plain
 }
