@@ -134,3 +134,26 @@ func TestAClaimOfWhatNeverHappened(t *testing.T) {
 		}
 	}
 }
+
+// TestUnfitClaims: a clause that a step claims beside others counts only if what happened somewhere has to do with it.
+func TestUnfitClaims(t *testing.T) {
+	t.Parallel()
+	const why = "the decision is due to something else (line 7: let in)"
+	let := &report.Step{Name: "let in", Line: 7, Status: judge.Pass, Asserts: true, Clauses: []string{"OWN-1"}, Unfit: map[string]string{"OWN-2": why}}
+	other := &report.Step{Name: "another", Line: 9, Status: judge.Pass, Asserts: true, Clauses: []string{"OWN-2"}}
+	rows := &report.Step{Name: "rows", Line: 7, Status: judge.Pass, Asserts: true, Clauses: []string{"OWN-1", "OWN-2"}, Children: []*report.Step{let}}
+	for name, tc := range map[string]struct {
+		steps []*report.Step
+		want  string
+	}{
+		"nowhere else": {[]*report.Step{let}, "it claims OWN-2, but only where " + why},
+		"of its rows":  {[]*report.Step{rows}, "it claims OWN-2, but only where " + why},
+		"elsewhere":    {[]*report.Step{let, other}, ""},
+	} {
+		res := report.Result{Files: []report.FileResult{{Path: "x.yaml", Status: judge.Pass, Steps: tc.steps}}}
+		res.Settle(nil)
+		if got := res.Files[0]; got.Reason != tc.want || (got.Status == judge.Pass) != (tc.want == "") {
+			t.Errorf("%s: %s %q, want %q", name, got.Status, got.Reason, tc.want)
+		}
+	}
+}

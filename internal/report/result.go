@@ -282,7 +282,11 @@ func evidence(steps []*Step, keysOnly bool, claimed, shown map[string]bool, unfi
 		if keysOnly && s.Status == judge.Skipped {
 			continue
 		}
-		for _, c := range s.Clauses {
+		own := s.Clauses
+		if len(s.Children) > 0 && s.Children[0].Line == s.Line { // its rows have them
+			own = nil
+		}
+		for _, c := range own {
 			claimed[c] = true
 			if s.Asserts && s.Status == judge.Pass {
 				shown[c] = true

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -17,8 +18,6 @@ func TestReasonsOfDecisions(t *testing.T) {
 	for _, tc := range []struct{ phones, clauses, want string }{
 		{expired, "SYNC-2", "the decision's reason was expired, so it isn't evidence for SYNC-2"},
 		{expired, "PERM-7", ""},
-		{expired, "PERM-7, OFF-2", "it claims OFF-2, but only where the decision is due to something else (line 1: expired)"},
-		{expired + "," + revoked, "PERM-7, PERM-4", ""}, // the second row has the right reason
 		{expired, "OFF-2, SYNC-2", "so it isn't evidence for OFF-2, SYNC-2"},
 		{revoked, "SYNC-2", ""},
 		{stranger, "OFF-1", "no_valid_grant, so it isn't evidence for OFF-1"},
@@ -34,10 +33,22 @@ func TestReasonsOfDecisions(t *testing.T) {
 		}
 		source := fmt.Sprintf(`steps: [{call: {path: /echo}, expect: data.n == 3}, {cases: [%s], present: {phone: "${p}", door: "\"dor_1\"", result: denied}, clauses: [%s]}]`, rows, tc.clauses)
 		res, out := play(t, f, source, Options{})
-		res.Settle(nil)
-		if got := res.Files[0].Reason; tc.want != "" && !strings.Contains(got, tc.want) || tc.want == "" && strings.Contains(got, "decision") {
+		if got := res.Files[0].Reason; tc.want != "" && !strings.Contains(got, tc.want) || tc.want == "" && strings.Contains(got, "the decision's reason") {
 			t.Errorf("%s for %s: got %s %q, want %q\n%s", tc.phones, tc.clauses, res.Files[0].Status, got, tc.want, out)
 		}
+	}
+}
+
+// TestUnfit: the clauses that a decision's reason says nothing about are noted, row by row.
+func TestUnfit(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.reasons = map[string]string{"01011110001": "expired", "01011110002": "revoked"}
+	res, out := play(t, f, `steps: [{cases: [{p: "01011110001"}, {p: "01011110002"}], present: {phone: "${p}", door: "\"dor_1\"", result: denied}, clauses: [PERM-7, PERM-4, SYNC-2]}]`, Options{})
+	rows := res.Files[0].Steps[0].Children
+	want := map[string]string{"PERM-4": "the decision is due to something else (line 1: expired)", "SYNC-2": "the decision is due to something else (line 1: expired)"}
+	if len(rows) != 2 || !maps.Equal(rows[0].Unfit, want) || rows[1].Unfit != nil {
+		t.Errorf("the rows have %v and %v, want %v and none\n%s", rows[0].Unfit, rows[1].Unfit, want, out)
 	}
 }
 
