@@ -117,31 +117,41 @@ func auth2(v *View) Verdict {
 	issued, _, _ := v.tokens()
 	refused := 0
 	for _, c := range v.calls() {
+		k := issued[c.Token]
 		if open(c) || !c.ok() {
 			if !open(c) && (c.Status == 401 || c.Code == "scope_missing") {
 				t.checked++
 			}
-			if c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "token_invalid" && issued[c.Token] == nil && !open(c) { // not for want of one, nor of a revoked key
+			if c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "token_invalid" && k == nil && !open(c) { // not for want of one, nor of a revoked key
 				refused++
 			}
-			continue
+			if !refusedAfterwards[c.Status] || open(c) || c.unseen() || c.Code == "scope_missing" {
+				continue
+			}
 		}
 		t.checked++
-		k := issued[c.Token]
+		served := "served"
+		if !c.ok() {
+			served = "answered " + c.Code
+		}
 		switch { // [AUTH-2]
 		case c.Token == "":
-			t.bad(c.Event, "%s %s was served without a token", c.Method, c.Route)
+			t.bad(c.Event, "%s %s was %s without a token", c.Method, c.Route, served)
 		case k == nil:
-			t.bad(c.Event, "%s %s was served with a token that wasn't given out", c.Method, c.Route)
+			t.bad(c.Event, "%s %s was %s with a token that wasn't given out", c.Method, c.Route, served)
 		case c.SentAt-k.latest >= tokenMs+clockMs:
-			t.bad(c.Event, "%s %s was served with a token %s old", c.Method, c.Route, secs(c.SentAt-k.latest))
+			t.bad(c.Event, "%s %s was %s with a token %s old", c.Method, c.Route, served, secs(c.SentAt-k.latest))
 		case !covers(k.scopes, c.Route):
-			t.bad(c.Event, "%s %s was served with scopes %s", c.Method, c.Route, strings.Join(k.scopes, " "))
+			t.bad(c.Event, "%s %s was %s with scopes %s", c.Method, c.Route, served, strings.Join(k.scopes, " "))
 		}
 	}
 	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", amount.Number(t.checked))).
 		tried(refused, "no token was refused as expired or forged, or for a missing scope")
 }
+
+// refusedAfterwards are refusals for something that is looked at only after the token and its scope. (A body may be too
+// large to be read before them.)
+var refusedAfterwards = map[int]bool{403: true, 404: true, 409: true}
 
 func covers(scopes []string, route string) bool {
 	switch {

@@ -71,6 +71,12 @@ func authPlants() []planted {
 			[]string{"AUTH-2"}, history.Call, "910.0 s old"},
 		{"without the scope", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 403), served) },
 			[]string{"AUTH-2"}, history.Call, "with scopes space:partner"},
+		{"an expired token is refused for something else", func(t *testing.T, h *builder) {
+			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code = 404, "permit_not_found" })
+		}, []string{"AUTH-2"}, history.Call, "was answered permit_not_found with a token 910.0 s old"},
+		{"a missing scope is refused for something else", func(t *testing.T, h *builder) {
+			h.edit(t, 0, of("tok-1", 403), func(e *history.Event) { e.Status, e.Code = 404, "device_not_found" })
+		}, []string{"AUTH-2"}, history.Call, "was answered device_not_found with scopes space:partner"},
 		{"without a token", func(t *testing.T, h *builder) { h.call(h.at, permitsRoute, 200, history.CallText{}) },
 			[]string{"AUTH-2"}, history.Call, "without a token"},
 		{"with a forged token", func(t *testing.T, h *builder) { h.call(h.at, permitsRoute, 200, history.CallText{Token: "forged"}) },
@@ -87,7 +93,7 @@ func authPlants() []planted {
 				e.Status = 403
 				e.Text = `{"sentAt":` + num(e.At+spreadMs) + `,"token":"tok-2"}`
 			})
-		}, []string{"AUTH-5"}, history.Call, "after the key was revoked"},
+		}, []string{"AUTH-2", "AUTH-5"}, history.Call, "after the key was revoked"},
 	}
 }
 

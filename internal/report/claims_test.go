@@ -37,29 +37,32 @@ func TestNothingExercised(t *testing.T) {
 	}
 }
 
-// TestClaimsUntried: a file is INVALID if its subject, or all that its steps claim, was never tested. Beside other
-// evidence, a step may claim it.
+// TestClaimsUntried: a file is INVALID if its subject, or all that its steps claim, was never tested, or what a decisive
+// step claims. Beside other evidence, a step may claim it.
 func TestClaimsUntried(t *testing.T) {
 	t.Parallel()
 	served := func(status int) []history.Event { // a token is used once, but AUTH-2 is about refusals
 		code := map[int]string{403: "scope_missing", 404: "permit_not_found"}[status]
 		return append(tokenUsed(), call(4, "GET", "/space/v1/partner/gate-config", status, "t", fmt.Sprintf(`{"error":%q}`, code)))
 	}
-	const why = "it claims AUTH-2, and no token was refused as expired or forged, or for a missing scope"
+	const why = " claims AUTH-2, and no token was refused as expired or forged, or for a missing scope"
 	for name, c := range map[string]struct {
 		header, step []string
 		status       int
 		want         judge.Status
+		verb         string
 	}{
-		"its header":            {[]string{"AUTH-2"}, nil, 404, judge.Invalid},
-		"its header, beside":    {[]string{"AUTH-1", "AUTH-2"}, nil, 404, judge.Invalid},
-		"its only step":         {nil, []string{"AUTH-2"}, 404, judge.Invalid},
-		"a step, beside":        {nil, []string{"AUTH-1", "AUTH-2"}, 404, judge.Pass},
-		"a step, header beside": {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Pass},
-		"it happened":           {[]string{"AUTH-2"}, []string{"AUTH-2"}, 403, judge.Pass},
+		"its header":            {[]string{"AUTH-2"}, nil, 404, judge.Invalid, ""},
+		"its header, beside":    {[]string{"AUTH-1", "AUTH-2"}, nil, 404, judge.Invalid, ""},
+		"its only step":         {nil, []string{"AUTH-2"}, 404, judge.Invalid, ""},
+		"a step, beside":        {nil, []string{"AUTH-1", "AUTH-2"}, 404, judge.Pass, ""},
+		"a step, header beside": {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Pass, ""},
+		"it happened":           {[]string{"AUTH-2"}, []string{"AUTH-2"}, 403, judge.Pass, ""},
+		"a decisive step":       {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Invalid, "link"},
+		"it happened there":     {[]string{"AUTH-1"}, []string{"AUTH-2"}, 403, judge.Pass, "link"},
 	} {
 		res := report.Result{Worlds: 1, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass, Clauses: c.header,
-			Steps: []*report.Step{{Name: "asks", Clauses: c.step, Status: judge.Pass, Asserts: true}}}}}
+			Steps: []*report.Step{{Name: "asks", Verb: c.verb, Line: 3, Clauses: c.step, Status: judge.Pass, Asserts: true}}}}}
 		res.Settle(served(c.status))
 		if f := res.Files[0]; f.Status != c.want || c.want == judge.Invalid && !strings.Contains(f.Reason, why) {
 			t.Errorf("%s: got %s %q, want %s", name, f.Status, f.Reason, c.want)

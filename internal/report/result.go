@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/tls"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -222,83 +221,6 @@ func (res *Result) filesSay() {
 			}
 			res.Reason = cmp.Or(res.Reason, why)
 		}
-	}
-}
-
-// situations are guarantees that nothing shows but the situation that they are about. A step can claim others for what it
-// alone sees, such as a field of an answer.
-var situations = []string{"AUTH-3", "AUTH-5", "CMD-8", "SYNC-1", "SYNC-2", "SYNC-3", "OFF-1", "OFF-2"}
-
-// claims makes a file INVALID that names a clause without evidence for it: neither a step nor a checker; or, for a
-// clause that the file is about or that only its situation shows, no checker although there is one, or nothing that puts
-// it to the test. A file is also INVALID if the latter is true of all its claims, or if what happened says nothing about
-// a clause wherever it is claimed.
-func (res *Result) claims() {
-	counted, untried := map[string]bool{}, map[string][]string{}
-	for _, v := range res.Verdicts {
-		counted[v.Clause], untried[v.Clause] = v.Checked+v.Real > 0, v.Untried
-	}
-	unseen := func(c string) bool { return res.told && !counted[c] && judge.HasChecker(c) }
-	for i := range res.Files {
-		f := &res.Files[i]
-		if f.Status != judge.Pass {
-			continue
-		}
-		claimed, shown := map[string]bool{}, map[string]bool{}
-		for _, c := range f.Clauses {
-			claimed[c] = true
-		}
-		unfit := map[string]string{}
-		evidence(f.Steps, len(res.Scores) > 0, claimed, shown, unfit)
-		all := slices.Sorted(maps.Keys(claimed))
-		none := !slices.ContainsFunc(all, func(c string) bool { return !unseen(c) && len(untried[c]) == 0 })
-		for _, c := range all {
-			if !shown[c] && !counted[c] {
-				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing in it could have failed for that"
-				break
-			}
-			about := none || slices.Contains(f.Clauses, c) || slices.Contains(situations, c)
-			if unseen(c) && about {
-				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and nothing that "+c+" is about happened (docs/scenarios.md says what has to)"
-				break
-			}
-			if why := untried[c]; len(why) > 0 && about {
-				f.Status, f.Reason = judge.Invalid, "it claims "+c+", and "+strings.Join(why, "; ")
-				break
-			}
-		}
-		for _, c := range slices.Sorted(maps.Keys(unfit)) {
-			if f.Status == judge.Pass && !claimed[c] {
-				f.Status, f.Reason = judge.Invalid, "it claims "+c+", but only where "+unfit[c]
-			}
-		}
-	}
-}
-
-// evidence collects the clauses that steps claim, those that they show, and those that what happened says nothing about.
-// keysOnly: steps were left out that need a control listener.
-func evidence(steps []*Step, keysOnly bool, claimed, shown map[string]bool, unfit map[string]string) {
-	for _, s := range steps {
-		if keysOnly && s.Status == judge.Skipped {
-			continue
-		}
-		own := s.Clauses
-		if len(s.Children) > 0 && s.Children[0].Line == s.Line { // its rows have them
-			own = nil
-		}
-		for _, c := range own {
-			claimed[c] = true
-			if s.Asserts && s.Status == judge.Pass {
-				shown[c] = true
-			}
-		}
-		for _, ch := range s.Charges {
-			for _, c := range ch.Clauses {
-				claimed[c], shown[c] = true, true
-			}
-		}
-		maps.Copy(unfit, s.Unfit)
-		evidence(s.Children, keysOnly, claimed, shown, unfit)
 	}
 }
 

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// situations are guarantees that nothing shows but the situation that they are about. A step can claim others next to
+// those that fit, for what it alone sees, such as a field of an answer.
+var situations = []string{"AUTH-3", "AUTH-5", "CMD-8", "SYNC-1", "SYNC-2", "SYNC-3", "OFF-1", "OFF-2"}
+
+// claims makes a file INVALID that names a clause without evidence for it.
+func (res *Result) claims() {
+	e := evidence{told: res.told, counted: map[string]bool{}, untried: map[string][]string{}}
+	for _, v := range res.Verdicts {
+		e.counted[v.Clause], e.untried[v.Clause] = v.Checked+v.Real > 0, v.Untried
+	}
+	for i := range res.Files {
+		if f := &res.Files[i]; f.Status == judge.Pass {
+			if why := e.lacks(f, len(res.Scores) > 0); why != "" {
+				f.Status, f.Reason = judge.Invalid, why
+			}
+		}
+	}
+}
+
+// evidence is what the checkers say of each clause.
+type evidence struct {
+	told    bool // there is a history
+	counted map[string]bool
+	untried map[string][]string // why it wasn't put to the test
+}
+
+// missing says what a clause lacks: nobody checked it, or nothing put it to the test; "" for nothing.
+func (e *evidence) missing(clause string) string {
+	switch {
+	case e.told && !e.counted[clause] && judge.HasChecker(clause):
+		return "nothing that " + clause + " is about happened (docs/scenarios.md says what has to)"
+	case len(e.untried[clause]) > 0:
+		return strings.Join(e.untried[clause], "; ")
+	}
+	return ""
+}
+
+// lacks is why a file's claims aren't shown, "" if they are. Neither a step nor a checker had evidence for one of them; a
+// clause that the file is about, or that only its situation shows, was never put to the test, nor was any of those that
+// the file or a decisive step claims; or what happened says nothing about a clause wherever it is claimed.
+func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
+	c := claimed{clauses: map[string]bool{}, shown: map[string]bool{}, unfit: map[string]string{}}
+	for _, clause := range f.Clauses {
+		c.clauses[clause] = true
+	}
+	c.collect(f.Steps, keysOnly)
+	all := slices.Sorted(maps.Keys(c.clauses))
+	none := !slices.ContainsFunc(all, func(clause string) bool { return e.missing(clause) == "" })
+	for _, clause := range all {
+		if !c.shown[clause] && !e.counted[clause] {
+			return "it claims " + clause + ", and nothing in it could have failed for that"
+		}
+		if why := e.missing(clause); why != "" && (none || slices.Contains(f.Clauses, clause) || slices.Contains(situations, clause)) {
+			return "it claims " + clause + ", and " + why
+		}
+	}
+	for _, of := range c.together {
+		if !slices.ContainsFunc(of.clauses, func(clause string) bool { return e.missing(clause) == "" }) {
+			return fmt.Sprintf("line %d claims %s, and %s", of.line, of.clauses[0], e.missing(of.clauses[0]))
+		}
+	}
+	for _, clause := range slices.Sorted(maps.Keys(c.unfit)) {
+		if !c.clauses[clause] {
+			return "it claims " + clause + ", but only where " + c.unfit[clause]
+		}
+	}
+	return ""
+}
+
+// claimed are the clauses that a file or its steps claim, those that steps show, and by why those about which what happened
+// says nothing.
+type claimed struct {
+	clauses, shown map[string]bool
+	unfit          map[string]string
+	together       []together
+}
+
+// decisive are the verbs whose outcome somebody decided.
+var decisive = []string{"command", "link", "phone", "present", "present_each"}
+
+// together are the clauses that such a step claims without an expectation that looks at its answer: then only what happened
+// can show them.
+type together struct {
+	line    int
+	clauses []string
+}
+
+// collect goes through the steps. keysOnly: those were left out that need a control listener.
+func (c *claimed) collect(steps []*Step, keysOnly bool) {
+	for _, s := range steps {
+		if keysOnly && s.Status == judge.Skipped {
+			continue
+		}
+		if len(s.Children) == 0 || s.Children[0].Line != s.Line { // else its rows have its claims
+			c.add(s.Clauses, s.Asserts && s.Status == judge.Pass)
+			if len(s.Clauses) > 0 && s.Status == judge.Pass && !s.Expects && slices.Contains(decisive, s.Verb) {
+				c.together = append(c.together, together{s.Line, s.Clauses})
+			}
+		}
+		for _, ch := range s.Charges {
+			c.add(ch.Clauses, true)
+		}
+		maps.Copy(c.unfit, s.Unfit)
+		c.collect(s.Children, keysOnly)
+	}
+}
+
+func (c *claimed) add(clauses []string, shows bool) {
+	for _, clause := range clauses {
+		c.clauses[clause] = true
+		if shows {
+			c.shown[clause] = true
+		}
+	}
+}
