@@ -87,11 +87,16 @@ func (v *Virtual) State() string {
 // Abandoned is how many messages its flight has given up.
 func (v *Virtual) Abandoned() int64 { return v.flight.abandoned() }
 
-// Freeze stops time; Run lets it follow the wall again.
+// Freeze stops time at the next whole millisecond, so that a jump of a minute is a minute for everybody who counts in
+// milliseconds; Run lets it follow the wall again.
 func (v *Virtual) Freeze() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.anchor, v.stopped, v.frozen = v.now(), true, true
+	now := v.now()
+	if whole := now.Truncate(time.Millisecond); whole.Before(now) && !v.advancing {
+		now = whole.Add(time.Millisecond)
+	}
+	v.anchor, v.stopped, v.frozen = now, true, true
 	v.arm()
 }
 

@@ -69,6 +69,15 @@ func open(c *call) bool {
 		!strings.HasPrefix(c.Route, "/core/") && !strings.HasPrefix(c.Route, "/space/") && !strings.HasPrefix(c.Route, "/device/")
 }
 
+// skewMs is how far off a client may be in what it takes for the domain time of its call: not at all in a world of its own,
+// which has one clock, if that stood still meanwhile.
+func (v *View) skewMs(c *call) int64 {
+	if c.SentAt == c.At && (v.begun == nil || v.begun.Op == history.Quiet) {
+		return 0
+	}
+	return clockMs
+}
+
 const exchangeRoute = "/core/v1/auth/apikey/token"
 
 // owners are the places of all ids in the history: doors and boards as the fleet reports them, grants from the server's

@@ -140,11 +140,12 @@ func cmd4(v *View) Verdict {
 	t, n := v.cmd4()
 	return t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
 		amount.Number(n.timed), secs(n.latestMs), amount.Number(n.acted+n.idle), amount.Number(n.acted), amount.Number(n.idle))).
-		triedIf(v.told, v.ended(vocab.NoResponse), "no command had an unknown outcome (a reason that begins with sim: doesn't count)")
+		triedIf(v.told, v.ended(vocab.NoResponse)+n.late, "no command had an unknown outcome (a reason that begins with sim: doesn't count), and no board refused one as expired")
 }
 
 type cmd4numbers struct {
 	acted, idle, timed int
+	late               int // refused by a board as expired
 	latestMs           int64
 }
 
@@ -166,8 +167,11 @@ func (v *View) cmd4() (*tally, cmd4numbers) {
 				t.bad(c.acts[1], "%s has no known outcome and actuated %d times", c.id, len(c.acts)) // [CMD-4]
 			}
 			v.unknown(t, c)
-		} else if len(c.acts) > 0 && len(c.publishes) > 0 {
+		} else if r := c.soundReport(); len(c.acts) > 0 && len(c.publishes) > 0 {
 			t.checked++
+		} else if r != nil && r.Result == vocab.Refused && r.Reason == vocab.Expired {
+			t.checked++
+			n.late++
 		}
 		v.inTime(t, &n, c)
 	}

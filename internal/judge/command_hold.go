@@ -46,9 +46,13 @@ func cmd7(v *View) Verdict {
 	}
 	n := h.checked
 	h.tally = *h.plus(v.driven().of("CMD-7"))
-	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s to the end, ended at most %s off", amount.Number(n), amount.Number(h.ended), secs(h.farMs))).
+	number := fmt.Sprintf("%s holds, %s to the end", amount.Number(n), amount.Number(h.ended))
+	if h.ended > 0 {
+		number += ", ended at most " + secs(h.farMs) + " off"
+	}
+	return h.verdict(v, "CMD-7", number).
 		about(n).
-		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended, and none outlasted anything that could have ended it")
+		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended by itself or by a close, and none outlasted anything that could have ended it")
 }
 
 func (h *holds) board(b *board) {
@@ -61,6 +65,9 @@ func (h *holds) board(b *board) {
 			active = map[int]*hold{}
 		case e.Kind != history.Actuation:
 		case e.Cause == "command" && (e.Action == "hold" || e.Action == "lock"):
+			if a := active[e.Channel]; a != nil && e.Action == "lock" { // until locked
+				a.against = true
+			}
 			h.over(b, active[e.Channel], resting[e.Channel], e)
 			delete(active, e.Channel)
 			resting[e.Channel] = false

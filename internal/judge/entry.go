@@ -39,6 +39,7 @@ type decisions struct {
 	stopped, timeless  int // denied after 36 h, or (timeless) because the board can't tell for how long it has been alone
 	granted            int // in an outage, to be let in by a grant
 	missed             int // came after 36 h and would have been let in before
+	last               int // let in by a grant in the last second before
 	oldestMs           int64
 	minus, exact, plus int // boundary values of OFF-2 that were hit
 }
@@ -192,7 +193,9 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	}
 	n.take(r)
 	if e.away() && r.allow && !r.byWindow() {
-		n.granted++
+		if n.granted++; e.OutageAgeMs >= limitMs-1000 {
+			n.last++
+		}
 	}
 	differs := r.agrees(e.Event)
 	if differs == "" && b.truth {

@@ -18,7 +18,7 @@ func (h *builder) schedule() []any {
 		d := fields{"date": day.Format(time.DateOnly), "weekday": weekdays[day.Weekday()], "open": false, "intervals": []any{}}
 		if day.Weekday() == time.Monday {
 			from := time.Date(day.Year(), day.Month(), day.Day(), 9, 0, 0, 0, loc).UnixMilli()
-			d["open"], d["intervals"] = true, []any{fields{"startsAt": rfc(from), "endsAt": rfc(from + 9*3600*1000)}}
+			d["open"], d["intervals"] = true, []any{fields{"start": "09:00", "end": "18:00", "startsAt": rfc(from), "endsAt": rfc(from + 9*3600*1000)}}
 		}
 		days = append(days, d)
 	}
@@ -32,7 +32,7 @@ func (h *builder) partner() {
 	for time.UnixMilli(h.at).In(loc).Weekday() != time.Sunday {
 		h.pass(3600 * 1000)
 	}
-	h.did("plc_w", "GET", scheduleRoute, 200, history.CallText{Path: "plc_w", Query: "days=2", Out: fields{"days": h.schedule()}}, nil)
+	h.did("plc_w", "GET", scheduleRoute, 200, history.CallText{Path: "plc_w", Query: "days=2", Out: fields{"timezone": "Asia/Seoul", "days": h.schedule()}}, nil)
 	rows := []any{fields{"externalRef": "c-1", "phone": "mia", "name": "Mia"}, fields{"phone": "bad"}}
 	h.did("plc_a", "POST", importRoute, 200, history.CallText{In: fields{"source": "old"}, Rows: rows,
 		Out:   fields{"received": 2, "created": 1, "updated": 0, "unchanged": 0, "failed": 1},
@@ -65,8 +65,16 @@ func TestPlantedPartnerBugs(t *testing.T) {
 	runPlants(t, []planted{
 		{"a schedule that opens late", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
 			d := day(c, 1)["intervals"].([]any)[0].(map[string]any)
-			d["startsAt"] = d["endsAt"]
+			d["startsAt"], d["start"] = d["endsAt"], d["end"]
 		}), []string{"HRS-2"}, history.Call, "the hours say"},
+		{"a schedule that says nine and means ten", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
+			day(c, 1)["intervals"].([]any)[0].(map[string]any)["start"] = "10:00"
+		}), []string{"HRS-2"}, history.Call, "from 10:00 to 18:00, but by the instants from 09:00 to 18:00"},
+		{"a schedule with a holiday that isn't one", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
+			day(c, 0)["note"] = fields{"type": "holiday", "name": "Sunday"}
+		}), []string{"HRS-2"}, history.Call, `has the note holiday "Sunday", but the hours say nothing`},
+		{"a schedule in another zone", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) { c.Out["timezone"] = "UTC" }),
+			[]string{"HRS-2"}, history.Call, `its time zone is "UTC"`},
 		{"a schedule of a closed Monday", answered("GET", scheduleRoute, 0, func(_ *history.Event, c *history.CallText) {
 			day(c, 1)["open"], day(c, 1)["intervals"] = false, []any{}
 		}), []string{"HRS-2"}, history.Call, "the hours have 1 run"},

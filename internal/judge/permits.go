@@ -146,7 +146,7 @@ func perm7(v *View) Verdict {
 				continue
 			}
 			t.checked++
-			first, last := stateAt(c.SentAt-clockMs, from, to), stateAt(c.At+clockMs, from, to)
+			first, last := stateAt(c.SentAt-v.skewMs(c), from, to), stateAt(c.At+v.skewMs(c), from, to)
 			if rank := stateRank[state]; rank < stateRank[first] || rank > stateRank[last] { // [PERM-7]
 				t.bad(c.Event, "permit %v is shown as %q, but by its period it is %s", p["permitId"], state, first)
 			}

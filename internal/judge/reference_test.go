@@ -107,14 +107,8 @@ func TestReferenceHours(t *testing.T) {
 	h := refHours{Timezone: "Asia/Seoul", Week: map[string][][2]string{
 		"mon": {{"09:00", "18:00"}}, "fri": {{"22:00", "02:00"}}, "sat": {{"10:00", "24:00"}}, "wed": {{"22:00", "04:00"}},
 	}}
-	h.Closures = append(h.Closures, struct {
-		From string `json:"from"`
-		To   string `json:"to"`
-	}{"2026-12-24", "2026-12-25"})
-	h.Holidays = append(h.Holidays, struct {
-		Date      string      `json:"date"`
-		Intervals [][2]string `json:"intervals"`
-	}{"2026-11-16", nil})
+	h.Closures = []refClosure{{From: "2026-12-24", To: "2026-12-25"}}
+	h.Holidays = []refHoliday{{Date: "2026-11-16"}}
 	for at, want := range map[string]bool{
 		"2026-11-23 08:59:59.999": false, "2026-11-23 09:00:00.000": true, "2026-11-23 17:59:59.999": true, "2026-11-23 18:00:00.000": false,
 		"2026-11-20 22:00:00.000": true, "2026-11-21 01:59:59.999": true, "2026-11-21 02:00:00.000": false,
@@ -166,7 +160,7 @@ func TestReferenceClockChanges(t *testing.T) {
 // hours, equal the reference exactly.
 func TestScheduleNights(t *testing.T) {
 	t.Parallel()
-	interval := func(from, to string) any { return fields{"startsAt": from, "endsAt": to} }
+	interval := func(from, to string) any { return fields{"start": "22:00", "end": "10:00", "startsAt": from, "endsAt": to} }
 	saturday := func(intervals ...any) []any {
 		return []any{fields{"date": "2026-03-07", "weekday": "sat", "open": true, "intervals": intervals}}
 	}
@@ -185,7 +179,7 @@ func TestScheduleNights(t *testing.T) {
 		raw := must.Get(json.Marshal(c.days))(t)
 		var shown []scheduleDay
 		must.OK(t, json.Unmarshal(raw, &shown))
-		got := h.shows(&call{Event: &history.Event{At: sent}, CallText: history.CallText{SentAt: sent, Query: "days=1"}}, shown)
+		got := h.shows(&call{Event: &history.Event{At: sent}, CallText: history.CallText{SentAt: sent, Query: "days=1", Out: fields{"timezone": h.Timezone}}}, shown)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}

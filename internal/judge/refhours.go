@@ -23,14 +23,22 @@ type refWindow struct {
 type refHours struct {
 	Timezone string                 `json:"timezone"`
 	Week     map[string][][2]string `json:"week"`
-	Closures []struct {
-		From string `json:"from"`
-		To   string `json:"to"`
-	} `json:"closures"`
-	Holidays []struct {
-		Date      string      `json:"date"`
-		Intervals [][2]string `json:"intervals"`
-	} `json:"holidays"`
+	Closures []refClosure           `json:"closures"`
+	Holidays []refHoliday           `json:"holidays"`
+}
+
+// refClosure closes a place from one day to another, both included.
+type refClosure struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Name string `json:"name"`
+}
+
+// refHoliday is a day with hours of its own, or none.
+type refHoliday struct {
+	Date      string      `json:"date"`
+	Name      string      `json:"name"`
+	Intervals [][2]string `json:"intervals"`
 }
 
 // modeAt is a door's window mode; ok is false if a window is of a kind unknown to the reference.
@@ -135,13 +143,24 @@ func onWall(day time.Time, minute int, loc *time.Location) int64 {
 }
 
 func (h refHours) closed(day time.Time) bool {
+	note := h.note(day)
+	return note != nil && note.Type == "closure"
+}
+
+// note says why a day isn't like its weekday; nil if it is. A closure beats a holiday.
+func (h refHours) note(day time.Time) *dayNote {
 	date := day.Format(time.DateOnly)
 	for _, c := range h.Closures {
 		if date >= c.From && date <= c.To {
-			return true
+			return &dayNote{"closure", c.Name}
 		}
 	}
-	return false
+	for _, x := range h.Holidays {
+		if x.Date == date {
+			return &dayNote{"holiday", x.Name}
+		}
+	}
+	return nil
 }
 
 // runs are a day's intervals in minutes; one past midnight exceeds 1440.

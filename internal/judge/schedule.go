@@ -20,9 +20,25 @@ type scheduleDay struct {
 	Weekday   string `json:"weekday"`
 	Open      bool   `json:"open"`
 	Intervals []struct {
+		Start    string    `json:"start"`
+		End      string    `json:"end"`
 		StartsAt time.Time `json:"startsAt"`
 		EndsAt   time.Time `json:"endsAt"`
 	} `json:"intervals"`
+	Note *dayNote `json:"note"`
+}
+
+// dayNote says why a day isn't like its weekday.
+type dayNote struct {
+	Type string `json:"type"`
+	Name string `json:"name"`
+}
+
+func (n *dayNote) String() string {
+	if n == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%s %q", n.Type, n.Name)
 }
 
 // hrs2 judges HRS-2: the public schedule shows the days from today on in the place's zone, and the same open times as
@@ -65,6 +81,9 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 	if err != nil {
 		return ""
 	}
+	if zone := c.out("timezone"); zone != h.Timezone {
+		return fmt.Sprintf("its time zone is %q, but the place's is %s", zone, h.Timezone)
+	}
 	if q, err := url.ParseQuery(c.Query); err == nil && (q.Get("days") == "" && len(shown) != 7 || q.Get("days") != "" && q.Get("days") != strconv.Itoa(len(shown))) {
 		return fmt.Sprintf("%d days, asked for %q", len(shown), q.Get("days"))
 	}
@@ -81,14 +100,30 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 		if first, _ := time.Parse(time.DateOnly, shown[0].Date); !day.Equal(first.AddDate(0, 0, i)) {
 			return fmt.Sprintf("%s isn't the next day", d.Date)
 		}
+		if note := h.note(day); d.Note.String() != note.String() {
+			return fmt.Sprintf("%s has the note %s, but the hours say %s", d.Date, d.Note, note)
+		}
 		for _, r := range d.Intervals {
 			got = append(got, run{r.StartsAt.UnixMilli(), r.EndsAt.UnixMilli()})
+			if !wallTime(r.Start, r.StartsAt.In(loc)) || !wallTime(r.End, r.EndsAt.In(loc)) {
+				return fmt.Sprintf("%s is open from %s to %s, but by the instants from %s to %s", d.Date, r.Start, r.End, r.StartsAt.In(loc).Format(clockForm), r.EndsAt.In(loc).Format(clockForm))
+			}
 		}
 	}
 	if want := h.between(shown, loc); !slices.Equal(got, want) {
 		return fmt.Sprintf("open %s, but the hours say %s", runsText(got, loc), runsText(want, loc))
 	}
 	return ""
+}
+
+const clockForm = "15:04"
+
+// wallTime reports whether a text such as 09:00 or 24:00 is what clocks show at an instant. In the night in which they are
+// put forward an hour is skipped, and the text may be in it.
+func wallTime(text string, at time.Time) bool {
+	_, before := at.Add(-24 * time.Hour).Zone()
+	_, after := at.Add(24 * time.Hour).Zone()
+	return text == at.Format(clockForm) || text == "24:00" && at.Format(clockForm) == "00:00" || before != after
 }
 
 // longestRun is how many days a run is followed beyond the last day shown.

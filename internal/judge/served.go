@@ -131,7 +131,7 @@ func (v *View) deadLink(c *call, given []*claim) (dead, sure bool) {
 // ruled asks the reference about a link's holder at every revision and time at which the server may have decided.
 func (d *deciding) ruled(v *View, p *place, holder func(rev int64) (phone string, live bool)) {
 	for _, rev := range v.revisions(p, d.call) {
-		for _, at := range []int64{d.SentAt - clockMs, d.At + clockMs} {
+		for _, at := range []int64{d.SentAt - v.skewMs(d.call), d.At + v.skewMs(d.call)} {
 			phone, live := holder(rev)
 			if !live && phone == "" { // it has left the content: unknown
 				d.rulings = append(d.rulings, ruling{unknown: true})

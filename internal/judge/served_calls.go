@@ -47,7 +47,7 @@ func (v *View) phoneDecided(c *call) *deciding {
 	}
 	entries := during(v, c, p.entries, func(x entriesAt) *history.Event { return x.e })
 	for _, rev := range v.revisions(p, c) {
-		for _, at := range []int64{c.SentAt - clockMs, c.At + clockMs} {
+		for _, at := range []int64{c.SentAt - v.skewMs(c), c.At + v.skewMs(c)} {
 			for _, x := range entries {
 				d.rulings = append(d.rulings, p.content.ruleCall(phone, rev, at, x.doors))
 			}

@@ -46,7 +46,7 @@ func TestHoursFollowed(t *testing.T) {
 			h.pass(24 * hourMs)
 			day := time.UnixMilli(h.at).In(time.FixedZone("", 9*3600)).Format(time.DateOnly)
 			h.did("plc_w", "GET", scheduleRoute, 200, history.CallText{Path: "plc_w", Query: "days=1",
-				Out: fields{"days": []any{fields{"date": day, "weekday": "tue", "open": false, "intervals": []any{}}}}}, nil)
+				Out: fields{"timezone": "Asia/Seoul", "days": []any{fields{"date": day, "weekday": "tue", "open": false, "intervals": []any{}}}}}, nil)
 		}, false},
 		"a window, and a stranger at another place": {window("business_hours"), func(h *builder) { h.present("brd_1", "eve", "denied", "no_valid_grant", "") }, false},
 	} {
@@ -241,7 +241,7 @@ func TestGrantsMadeADifference(t *testing.T) {
 // TestRequiredUntried: a guarantee that must be proven but was never tested is INVALID.
 func TestRequiredUntried(t *testing.T) {
 	t.Parallel()
-	none := Verdict{Clause: "CMD-5", Status: Pass, Checked: 1, Number: "1 keys"}.tried(0, "no key was used again")
+	none := Verdict{Clause: "CMD-5", Status: Pass, Checked: 1, Number: "1 keys"}.tried(0, "no key was used again at its place")
 	for _, tc := range []struct {
 		require []string
 		want    Status

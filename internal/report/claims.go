@@ -38,10 +38,10 @@ type evidence struct {
 // missing says what a clause lacks: nobody checked it, or nothing put it to the test; "" for nothing.
 func (e *evidence) missing(clause string) string {
 	switch {
-	case e.told && !e.counted[clause] && judge.HasChecker(clause):
-		return "nothing that " + clause + " is about happened (docs/scenarios.md says what has to)"
 	case len(e.untried[clause]) > 0:
 		return strings.Join(e.untried[clause], "; ")
+	case e.told && !e.counted[clause] && judge.HasChecker(clause):
+		return "nothing that " + clause + " is about happened (docs/scenarios.md says what has to)"
 	}
 	return ""
 }
