@@ -171,6 +171,9 @@ func TestAgeOverRebootAndLostClock(t *testing.T) {
 		t.Errorf("age %d with a lost clock, want -1", got)
 	}
 	b.want("a lost clock is over 36 h", b.present("p", "dor_1"), "denied outage_limit")
+	if b.step(Event{Kind: Reboot}); b.s.Age(b.now) != -1 {
+		t.Errorf("age %d after another reboot, want -1: the clock doesn't know what it lost", b.s.Age(b.now))
+	}
 	b.step(Event{Kind: Connected})
 	b.want("a connection alone ends nothing", b.present("p", "dor_1"), "denied outage_limit")
 	b.online()

@@ -16,6 +16,7 @@ const (
 	exchangeMs = 60 * 1000
 	exchanges  = 30
 	spreadMs   = 15 * 60 * 1000 // of a key's revocation
+	lateMs     = 60 * 1000      // after that, for a look that is to show it
 	// clockMs is how far off a client may be in what it takes for domain time.
 	clockMs = 2000
 )
@@ -217,7 +218,7 @@ func auth5(v *View) Verdict {
 		gone[key] = true
 		t.checked++
 		if c.Status == 401 {
-			if c.Code != "token_expired" { // not for its age, which any token has
+			if c.Code != "token_expired" && c.SentAt-revoked[key] <= spreadMs+lateMs { // not for its age, which any token has, nor hours later
 				refused++
 			}
 		} else if c.SentAt-revoked[key] > spreadMs { // [AUTH-5]

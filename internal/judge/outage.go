@@ -27,6 +27,6 @@ func off2(v *View) Verdict {
 	}
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s; oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
 		denied, history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
-		about(n.stopped + n.last).
+		about(n.stopped+n.last).
 		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door after 36 h of an outage, or in the last second before")
 }

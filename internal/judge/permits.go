@@ -247,17 +247,24 @@ func perm6(v *View) Verdict {
 		tried(rejected.checked+v.scoped(), "no registration kept or replaced its doors, nobody read them, and nobody tried a different door")
 }
 
-// scoped is how often it showed which doors a permit has: it was registered again, or read, or
-// somebody tried another door.
+// scoped is how often it showed which doors a permit has: it was registered again and kept doors that had been named, or
+// got others; it was read; or somebody tried another door.
 func (v *View) scoped() (n int) {
 	var first *call
+	named := map[string][]string{} // doors, by permit
 	for _, k := range v.claims() {
+		if k.kind != "permit" || k.revoked {
+			continue
+		}
+		was := named[k.id]
 		switch {
-		case k.kind != "permit" || k.revoked:
-		case k.again:
+		case k.again && (k.doors == nil && was != nil || k.doors != nil && !sameSet(k.doors, was)): // else it would have the same doors anyway
 			n++
-		case first == nil:
+		case !k.again && first == nil:
 			first = k.call
+		}
+		if k.doors != nil {
+			named[k.id] = k.doors
 		}
 	}
 	if first == nil {

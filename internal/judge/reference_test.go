@@ -160,7 +160,9 @@ func TestReferenceClockChanges(t *testing.T) {
 // hours, equal the reference exactly.
 func TestScheduleNights(t *testing.T) {
 	t.Parallel()
-	interval := func(from, to string) any { return fields{"start": "22:00", "end": "10:00", "startsAt": from, "endsAt": to} }
+	interval := func(from, to string) any {
+		return fields{"start": "22:00", "end": "10:00", "startsAt": from, "endsAt": to}
+	}
 	saturday := func(intervals ...any) []any {
 		return []any{fields{"date": "2026-03-07", "weekday": "sat", "open": true, "intervals": intervals}}
 	}

@@ -35,7 +35,7 @@ type served struct {
 	book
 	weighed
 	links, calls int
-	permitted    int             // openings that a permit allows
+	permitted    int             // doors that opened because of a permit
 	alike        int             // ended by the board's refusal, silence or absence, like a command for the same door
 	states       map[string]bool // of the permits whose links were pressed, by what came of it
 }
@@ -209,7 +209,7 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.order, func(c *command) bool { return c.door == d.in("doorId") && c.told(o) != nil }) {
 		b.alike++
 	}
-	if r.allow && r.kind == "permit" {
+	if came := d.Route == linkRoute && d.ok() || d.out("result") == string(vocab.Opened); came && r.allow && r.kind == "permit" {
 		b.permitted++
 	}
 	if d.Route == linkRoute {
