@@ -195,6 +195,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 	}
 	if len(list) == 0 { // allowed, but no evidence
 		res.Status, res.Detail = judge.Skipped, "cases: no rows"
+		f.watch.nothing(s, res, s.claims(), "its table had no rows")
 		return res
 	}
 	for i, row := range list {

@@ -23,6 +23,7 @@ func TestVacuousFiles(t *testing.T) {
 		"a length is never negative":  {`steps: [{call: {path: /echo}}, {journal: {of: "\"brd_1\""}, expect: len(lines) > -1, clauses: [CMD-7]}]`, same},
 		"skipped":                     {`steps: [{log: a}, {call: {path: /nowhere}, if: seed == 99, clauses: [CMD-7]}]`, nothing},
 		"no rows":                     {`steps: [{cases: [], atLeast: 0, call: {path: /nowhere}}, {log: done}]`, nothing},
+		"no rows for a claim":         {`steps: [{call: {path: /echo}, expect: data.n == 3}, {cases: [], atLeast: 0, call: {path: /nowhere}, expect: status == 404, clauses: [CMD-7]}]`, "its table had no rows, so it isn't evidence for CMD-7"},
 		"a file's claim":              {`{clauses: [CMD-7], steps: [{call: {path: /echo}}]}`, claim},
 		"a set-up proves nothing":     {`{setup: [{call: {path: /echo}}], steps: [{log: done}]}`, nothing},
 	} {
