@@ -178,25 +178,31 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		f.tries(ctx, sc, s, res, depth)
 		return res
 	}
+	f.table(ctx, sc, s, res, depth)
+	return res
+}
+
+// table plays a step once for each row of its cases.
+func (f *fileRun) table(ctx context.Context, sc *scope, s *Step, res *StepResult, depth int) {
 	rows, err := s.Cases.eval(sc)
 	list, ok := listOf(rows)
 	if err != nil || !ok {
 		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases is not a list: %s %v", brief(rows, 80), err)
-		return res
+		return
 	}
 	if in, only := s.Cases.onlyList(list); only {
 		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases has a single row, which is a list of %d: leave out the brackets to get a row for each", in)
-		return res
+		return
 	}
 	least, err := s.least(sc)
 	if err != nil || len(list) < least {
 		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases: %d rows, at least %d are needed (atLeast)%s", len(list), least, because(err))
-		return res
+		return
 	}
 	if len(list) == 0 { // allowed, but no evidence
 		res.Status, res.Detail = judge.Skipped, "cases: no rows"
 		f.watch.nothing(s, res, s.claims(), "its table had no rows")
-		return res
+		return
 	}
 	for i, row := range list {
 		vars, ok := row.(map[string]any)
@@ -220,7 +226,6 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 	if res.Status != judge.Pass {
 		res.Detail = firstBad(res.Children)
 	}
-	return res
 }
 
 func (f *fileRun) newResult(sc *scope, s *Step) *StepResult {
