@@ -86,6 +86,10 @@ func TestCheckWeek(t *testing.T) {
 		{Week{"mon": {{"9:00", "10:00"}}}, false},
 		{Week{"mon": {{"09:60", "10:00"}}}, false},
 		{Week{"mon": {{"09:00", "24:01"}}}, false},
+		{Week{"mon": {{"1/:00", "10:00"}}}, false}, // the neighbours of 0 and 9 in ASCII
+		{Week{"mon": {{"0::00", "18:00"}}}, false},
+		{Week{"mon": {{"09:0:", "18:00"}}}, false},
+		{Week{"mon": {{"09.00", "18:00"}}}, false},
 		{Week{"monday": {}}, false},
 	} {
 		if err := CheckWeek(tt.week); (err == nil) != tt.ok {
