@@ -190,6 +190,9 @@ func (x *frame) evidence(out fields) {
 		why = "its status fits a success as well as a refusal"
 	} else if reason := x.byReason(out); reason != "" {
 		why = "the decision's reason was " + reason
+		if vocab.Reason(reason) == letIn {
+			why = "somebody was let in"
+		}
 	}
 	if why != "" || s.quiet(x.res) {
 		x.res.Asserts = false

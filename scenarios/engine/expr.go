@@ -42,7 +42,7 @@ func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
 			col, msg = pos.Col+fe.Column, fe.Message
 		}
 		if strings.HasPrefix(msg, "unexpected token EOF") {
-			msg = "it ends too early; after a space, # begins a comment in YAML unless the expression is in quotes"
+			msg = "it ends too early: unless it is in quotes, YAML ends it at a # after a space and, within { } or [ ], at a comma"
 		}
 		b.Problem(Pos{Line: pos.Line, Col: col}, "expression: %s", msg)
 		return
