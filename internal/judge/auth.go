@@ -80,10 +80,16 @@ func auth1(v *View) Verdict {
 	issued, revoked, worked := v.tokens()
 	ended := v.keysEnded()
 	used, tried, given := 0, 0, map[string]bool{}
+	before := map[string]*token{} // the first of each key
 	for _, c := range v.calls() {
 		if c.Route == exchangeRoute && c.ok() {
 			t.checked++
 			given[c.out("accessToken")] = true
+			if was, now := before[c.in("key")], issued[c.out("accessToken")]; was == nil {
+				before[c.in("key")] = now
+			} else if now != nil && (now.place != was.place || !sameSet(now.scopes, was.scopes)) { // [AUTH-1]
+				t.bad(c.Event, "a token for %s and %s, although the key's first was for %s and %s", now.place, strings.Join(now.scopes, " "), was.place, strings.Join(was.scopes, " "))
+			}
 			if n, ok := c.number("expiresIn"); !ok || n != tokenMs/1000 || c.out("placeId") == "" || c.out("accessToken") == "" { // [AUTH-1]
 				t.bad(c.Event, "a token result without expiresIn 900, placeId and accessToken")
 			}

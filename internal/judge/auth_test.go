@@ -63,6 +63,10 @@ func authPlants() []planted {
 		{"a token for an hour", func(t *testing.T, h *builder) {
 			h.call(h.at, exchangeRoute, 200, history.CallText{Out: map[string]any{"accessToken": "x", "expiresIn": 3600, "placeId": "plc_a"}})
 		}, []string{"AUTH-1"}, history.Call, "without expiresIn 900"},
+		{"a token of another place", func(t *testing.T, h *builder) {
+			h.call(h.at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": "key-9"}, Out: map[string]any{"accessToken": "x", "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
+			h.call(h.at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": "key-9"}, Out: map[string]any{"accessToken": "y", "expiresIn": 900, "placeId": "plc_w", "scopes": []string{"space:partner"}}})
+		}, []string{"AUTH-1"}, history.Call, "a token for plc_w and space:partner, although the key's first was for plc_a"},
 		{"a token that dies early", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 200), func(e *history.Event) { e.Status = 401 })
 		},
