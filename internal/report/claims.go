@@ -86,11 +86,11 @@ type claimed struct {
 	together       []together
 }
 
-// decisive are the verbs whose outcome somebody decided.
-var decisive = []string{"command", "link", "phone", "present", "present_each"}
+// decisive are the verbs whose result is what somebody decided or a relay did. What they claim has to have happened,
+// whereas the answer of a call has fields that a step may look at for their own sake.
+var decisive = []string{"command", "journal", "link", "phone", "present", "present_each", "wait"}
 
-// together are the clauses that such a step claims without an expectation that looks at its answer: then only what happened
-// can show them.
+// together are the clauses that such a step, or one of its expectations, claims.
 type together struct {
 	line    int
 	clauses []string
@@ -104,15 +104,20 @@ func (c *claimed) collect(steps []*Step, keysOnly bool) {
 		}
 		if len(s.Children) == 0 || s.Children[0].Line != s.Line { // else its rows have its claims
 			c.add(s.Clauses, s.Asserts && s.Status == judge.Pass)
-			if len(s.Clauses) > 0 && s.Status == judge.Pass && !s.Expects && slices.Contains(decisive, s.Verb) {
-				c.together = append(c.together, together{s.Line, s.Clauses})
-			}
+			c.decided(s, s.Clauses)
 		}
 		for _, ch := range s.Charges {
 			c.add(ch.Clauses, true)
+			c.decided(s, ch.Clauses)
 		}
 		maps.Copy(c.unfit, s.Unfit)
 		c.collect(s.Children, keysOnly)
+	}
+}
+
+func (c *claimed) decided(s *Step, clauses []string) {
+	if len(clauses) > 0 && s.Status == judge.Pass && slices.Contains(decisive, s.Verb) {
+		c.together = append(c.together, together{s.Line, clauses})
 	}
 }
 
