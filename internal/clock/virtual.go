@@ -87,14 +87,14 @@ func (v *Virtual) State() string {
 // Abandoned is how many messages its flight has given up.
 func (v *Virtual) Abandoned() int64 { return v.flight.abandoned() }
 
-// Freeze stops time at the next whole millisecond, so that a jump of a minute is a minute for everybody who counts in
+// Freeze stops time at the millisecond that has begun, so that a jump of a minute is a minute for everybody who counts in
 // milliseconds; Run lets it follow the wall again.
 func (v *Virtual) Freeze() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := v.now()
-	if whole := now.Truncate(time.Millisecond); whole.Before(now) && !v.advancing {
-		now = whole.Add(time.Millisecond)
+	if !v.advancing {
+		now = now.Truncate(time.Millisecond)
 	}
 	v.anchor, v.stopped, v.frozen = now, true, true
 	v.arm()

@@ -35,12 +35,17 @@ type evidence struct {
 	untried map[string][]string // why it wasn't put to the test
 }
 
+// unseen reports whether the clause's checker saw nothing that the clause is about.
+func (e *evidence) unseen(clause string) bool {
+	return e.told && !e.counted[clause] && judge.HasChecker(clause)
+}
+
 // missing says what a clause lacks: nobody checked it, or nothing put it to the test; "" for nothing.
 func (e *evidence) missing(clause string) string {
 	switch {
 	case len(e.untried[clause]) > 0:
 		return strings.Join(e.untried[clause], "; ")
-	case e.told && !e.counted[clause] && judge.HasChecker(clause):
+	case e.unseen(clause):
 		return "nothing that " + clause + " is about happened (docs/scenarios.md says what has to)"
 	}
 	return ""
@@ -48,7 +53,7 @@ func (e *evidence) missing(clause string) string {
 
 // lacks is why a file's claims aren't shown, "" if they are. Neither a step nor a checker had evidence for one of them; a
 // clause that the file is about, or that only its situation shows, was never put to the test, nor was any of those that
-// the file or a decisive step claims; or what happened says nothing about a clause wherever it is claimed.
+// the file claims; nothing that the clauses of a decisive step are about happened; or what happened says nothing about a clause wherever it is claimed.
 func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 	c := claimed{clauses: map[string]bool{}, shown: map[string]bool{}, unfit: map[string]string{}}
 	for _, clause := range f.Clauses {
@@ -66,7 +71,7 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 		}
 	}
 	for _, of := range c.together {
-		if !slices.ContainsFunc(of.clauses, func(clause string) bool { return e.missing(clause) == "" }) {
+		if !slices.ContainsFunc(of.clauses, func(clause string) bool { return !e.unseen(clause) }) {
 			return fmt.Sprintf("line %d claims %s, and %s", of.line, of.clauses[0], e.missing(of.clauses[0]))
 		}
 	}
@@ -86,8 +91,8 @@ type claimed struct {
 	together       []together
 }
 
-// decisive are the verbs whose result is what somebody decided or a relay did. What they claim has to have happened,
-// whereas the answer of a call has fields that a step may look at for their own sake.
+// decisive are the verbs whose result is what somebody decided or a relay did. Something that they claim has to
+// have happened, whereas the answer of a call has fields that a step may look at for their own sake.
 var decisive = []string{"command", "journal", "link", "phone", "present", "present_each", "wait"}
 
 // together are the clauses that such a step, or one of its expectations, claims.

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestClaimsUntried(t *testing.T) {
 		code := map[int]string{403: "scope_missing", 404: "permit_not_found"}[status]
 		return append(tokenUsed(), call(4, "GET", "/space/v1/partner/gate-config", status, "t", fmt.Sprintf(`{"error":%q}`, code)))
 	}
-	const why = " claims AUTH-2, and no token was refused as expired or forged, or for a missing scope"
+	why := map[string]string{"AUTH-2": " claims AUTH-2, and no token was refused as expired or forged, or for a missing scope", "HRS-2": "line 3 claims HRS-2, and no schedule showed an interval"}
 	for name, c := range map[string]struct {
 		header, step []string
 		status       int
@@ -58,13 +59,13 @@ func TestClaimsUntried(t *testing.T) {
 		"a step, beside":        {nil, []string{"AUTH-1", "AUTH-2"}, 404, judge.Pass, ""},
 		"a step, header beside": {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Pass, ""},
 		"it happened":           {[]string{"AUTH-2"}, []string{"AUTH-2"}, 403, judge.Pass, ""},
-		"a decisive step":       {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Invalid, "link"},
-		"it happened there":     {[]string{"AUTH-1"}, []string{"AUTH-2"}, 403, judge.Pass, "link"},
+		"a decisive step":       {[]string{"AUTH-1"}, []string{"HRS-2"}, 404, judge.Invalid, "link"},
+		"it was seen there":     {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Pass, "link"},
 	} {
 		res := report.Result{Worlds: 1, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass, Clauses: c.header,
 			Steps: []*report.Step{{Name: "asks", Verb: c.verb, Line: 3, Clauses: c.step, Status: judge.Pass, Asserts: true}}}}}
 		res.Settle(served(c.status))
-		if f := res.Files[0]; f.Status != c.want || c.want == judge.Invalid && !strings.Contains(f.Reason, why) {
+		if f := res.Files[0]; f.Status != c.want || c.want == judge.Invalid && !strings.Contains(f.Reason, why[append(slices.Clone(c.step), "AUTH-2")[0]]) {
 			t.Errorf("%s: got %s %q, want %s", name, f.Status, f.Reason, c.want)
 		}
 	}

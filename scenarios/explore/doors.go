@@ -196,10 +196,10 @@ func (m *model) link(o Op) bool {
 		if n < g.links { // an old link belongs to no one any more
 			r.who = -2
 		}
-		m.add("link", append(args, "status", 404, "error", "link_invalid")).clauses = []string{"PERM-4"}
+		m.add("link", append(args, "status", 404, "error", "link_invalid"))
 	case !a.allow:
 		r.result = "denied"
-		m.add("link", append(args, "status", 409, "error", "entry_denied"), fmt.Sprintf("details.rule == %q", a.reason)).clauses = []string{"ENT-1", "ENT-2"}
+		m.add("link", append(args, "status", 409, "error", "entry_denied"), fmt.Sprintf("details.rule == %q", a.reason))
 	default:
 		m.credit(r, a)
 		out := m.drive(o.Door, "open", 0, r)
@@ -211,7 +211,6 @@ func (m *model) link(o Op) bool {
 		default:
 			m.add("link", append(args, "status", out.status, "error", out.code))
 		}
-		m.steps[len(m.steps)-1].clauses = []string{"PERM-1", "ENT-1", "ENT-3"}
 	}
 	return true
 }
@@ -252,7 +251,7 @@ func (m *model) call(o Op) bool {
 	if d >= 0 {
 		want = "doorId == " + doorName(d)
 	}
-	m.add("phone", append(args, "answered", true, "result", r.result, "reason", a.reason), want).clauses = []string{"PERM-1", "ENT-1", "ENT-3"}
+	m.add("phone", append(args, "answered", true, "result", r.result, "reason", a.reason), want)
 	return true
 }
 
@@ -309,11 +308,8 @@ func (m *model) present(o Op) bool {
 	} else {
 		b.records = append(b.records, r)
 	}
-	s := m.add("present", append(args, "result", r.result), reasonIs(r))
-	s.clauses = []string{"ENT-1", "ENT-2", "OFF-2"}
-	if !b.online {
-		s.clauses = []string{"OFF-1", "OFF-2", "SYNC-3"}
-	} else if r.link != nil || r.credit != nil {
+	m.add("present", append(args, "result", r.result), reasonIs(r))
+	if b.online && (r.link != nil || r.credit != nil) {
 		m.quiet(b) // before it changes
 	}
 	return true

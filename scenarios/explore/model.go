@@ -241,8 +241,7 @@ func (m *model) settle() {
 		}
 	}
 	if len(of) > 0 {
-		s := m.add("synced", fields{"of", flow(of)})
-		s.clauses = []string{"SYNC-1", "SYNC-2"}
+		m.add("synced", fields{"of", flow(of)}) // judged for SYNC-1 and SYNC-2; whether it shows them depends on what changed
 	}
 }
 

@@ -90,7 +90,7 @@ func (m *model) useToken(o Op) bool {
 	case m.spare:
 		args = append(args, "status", 401, "error", "token_invalid")
 	}
-	m.add("call", args).clauses = []string{"AUTH-1", "AUTH-2", "AUTH-5"}
+	m.add("call", args).clauses = []string{"AUTH-1", "AUTH-2"}
 	return true
 }
 
@@ -107,6 +107,6 @@ func (m *model) withdraw(o Op) bool {
 	if o.Flag {
 		m.restart(Op{Flag: o.Door%2 == 0})
 	}
-	m.add("call", fields{"path", "/core/v1/auth/apikey/token", "body", fields{"key", "${spare.apiKey}"}, "status", 401, "error", "invalid_api_key"}).clauses = []string{"AUTH-5"}
+	m.add("call", fields{"path", "/core/v1/auth/apikey/token", "body", fields{"key", "${spare.apiKey}"}, "status", 401, "error", "invalid_api_key"})
 	return m.useToken(Op{Nth: len(m.tokens) - 1})
 }

@@ -21,7 +21,7 @@ type (
 		expect  []string
 		capture fields
 		within  string
-		clauses []string
+		clauses []string // none for people at doors: what they show depends on what was drawn before
 	}
 )
 
