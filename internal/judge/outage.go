@@ -21,12 +21,9 @@ func off1(v *View) Verdict {
 // because of the limit. The line tells how long an outage has lasted, not the board.
 func off2(v *View) Verdict {
 	n := v.decided()
-	t, denied := n.limit, amount.Number(n.stopped)+" denied after 36 h" // [OFF-2]
-	if n.timeless > 0 {
-		denied += fmt.Sprintf(" (%s not knowing for how long)", amount.Number(n.timeless))
-	}
-	return t.verdict(v, "OFF-2", fmt.Sprintf("%s; oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
-		denied, history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
+	t := n.limit // [OFF-2]
+	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s not knowing for how long); oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
+		amount.Number(n.stopped), amount.Number(n.timeless), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
 		about(n.stopped+n.last).
 		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door after 36 h of an outage, or in the last second before")
 }
