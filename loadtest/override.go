@@ -11,7 +11,7 @@ func (p Plan) At(rate Rate, d Duration) (Plan, error) {
 	pacer := p.withDefaults().Pacer
 	if rate > 0 {
 		if pacer != "constant" && pacer != "sine" {
-			return p, fmt.Errorf("--rate is for plans with one rate, constant or sine; the pacer of %s is %s", p.Name, pacer)
+			return p, fmt.Errorf("only constant and sine have one rate; the pacer of %s is %s", p.Name, pacer)
 		}
 		if text, ok := p.Thresholds["rate_min"]; ok {
 			least, err := parseThreshold("rate_min", text)
@@ -26,7 +26,7 @@ func (p Plan) At(rate Rate, d Duration) (Plan, error) {
 	}
 	if d > 0 {
 		if pacer == "stages" {
-			return p, fmt.Errorf("--duration is for plans with one duration; %s has stages, each with its own", p.Name)
+			return p, fmt.Errorf("%s has stages, each with a duration of its own", p.Name)
 		}
 		p.Duration = d
 	}

@@ -24,9 +24,9 @@ func TestAtAnotherRate(t *testing.T) {
 		{"hot-door", 15, 0, func(p *Plan) { p.Rate = 15 }, ""},
 		{"soak", 50, 0, func(p *Plan) { p.Rate, p.Amplitude = 50, 30 }, ""},
 		{"search", 0, minute, func(p *Plan) { p.Duration = minute }, ""},
-		{"search", 100, 0, nil, "--rate is for plans with one rate, constant or sine; the pacer of search is search"},
-		{"ramp", 100, 0, nil, "--rate is for plans with one rate, constant or sine; the pacer of ramp is stages"},
-		{"ramp", 0, minute, nil, "--duration is for plans with one duration; ramp has stages, each with its own"},
+		{"search", 100, 0, nil, "only constant and sine have one rate; the pacer of search is search"},
+		{"ramp", 100, 0, nil, "only constant and sine have one rate; the pacer of ramp is stages"},
+		{"ramp", 0, minute, nil, "ramp has stages, each with a duration of its own"},
 	} {
 		plan := must.Get(Load(tt.plan))(t)
 		got, err := plan.At(tt.rate, tt.duration)
@@ -37,6 +37,9 @@ func TestAtAnotherRate(t *testing.T) {
 			continue
 		}
 		want := must.Get(Load(tt.plan))(t)
+		if diff := cmp.Diff(want, plan); diff != "" {
+			t.Errorf("%s at %v for %v: the plan itself has changed\n%s", tt.plan, tt.rate, tt.duration, diff)
+		}
 		tt.change(&want)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s at %v for %v: %v, -want +got\n%s", tt.plan, tt.rate, tt.duration, err, diff)

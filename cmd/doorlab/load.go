@@ -59,7 +59,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
 	s := c.Flags()
 	f.flags = s
-	s.StringVar(&f.rate, "rate", "", "send this `many` requests per second in place of the plan's rate, like 300 or 600/m; rate_min moves with it (default: as in the plan)")
+	s.StringVar(&f.rate, "rate", "", "`requests` per second in place of the plan's rate, like 300 or 600/m; rate_min moves with it (default: as in the plan)")
 	s.DurationVar(&f.duration, "duration", 0, "how long to send requests, in place of the plan's duration (default: as in the plan)")
 	s.StringVar(&f.secretFile, "secret-file", "", "with --broker, the secret file the server runs with (default: passwords derive from the seed)")
 	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or today's 15:04:05Z in UTC, so that generators start together (default: when ready)")
@@ -151,7 +151,7 @@ func (f *loadFlags) override(plan loadtest.Plan) (loadtest.Plan, error) {
 		return plan, usagef("%s can't be run like this: %s", plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
 	}
 	if err != nil {
-		return plan, usagef("%s", err)
+		return plan, usagef("the plan can't be run with another rate or duration: %s", err)
 	}
 	return other, nil
 }

@@ -19,13 +19,14 @@ func TestRetentionFlag(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	for in, want := range map[string]string{
-		"record=40d":    `did you mean "records"?`,
-		"audit":         "number of days",
-		"audit=40":      "number of days",
-		"audit=4h":      "number of days",
-		"records=30d":   "31d to 3650d",
-		"grants=10000d": "31d to 3650d",
-		"":              "valid: records, audit, grants",
+		"record=40d":          `did you mean "records"?`,
+		"audit=40d,audit=50d": "audit is given twice",
+		"audit":               "number of days",
+		"audit=40":            "number of days",
+		"audit=4h":            "number of days",
+		"records=30d":         "31d to 3650d",
+		"grants=10000d":       "31d to 3650d",
+		"":                    "valid: records, audit, grants",
 	} {
 		if err := r.Set(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", in, err, want)

@@ -164,6 +164,24 @@ func TestAtIsExactWhileTimeRuns(t *testing.T) {
 	}
 }
 
+// TestFreezeAtAMillisecond: a frozen clock stands at a whole millisecond, so that a jump by a minute is one. While a jump
+// walks, it stays where it is.
+func TestFreezeAtAMillisecond(t *testing.T) {
+	t.Parallel()
+	v := NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 123_456_789, time.UTC), nil)
+	before := v.Now()
+	v.Freeze()
+	if now := v.Now(); !now.Equal(now.Truncate(time.Millisecond)) || before.Sub(now) >= time.Millisecond {
+		t.Errorf("frozen at %s after %s, want the millisecond that had begun", now, before)
+	}
+	due := v.Now().Add(time.Hour + 500*time.Microsecond)
+	var at time.Time
+	v.at(due, func() { v.Freeze(); at = v.Now() })
+	if err := v.Advance(due.Add(time.Second)); err != nil || !at.Equal(due) {
+		t.Errorf("frozen within a jump at %s, %v; want %s", at, err, due)
+	}
+}
+
 // For each board in another process, the last connection it ended is kept until it is taken.
 func TestTakeEnded(t *testing.T) {
 	t.Parallel()

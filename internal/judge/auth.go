@@ -85,9 +85,10 @@ func auth1(v *View) Verdict {
 		if c.Route == exchangeRoute && c.ok() {
 			t.checked++
 			given[c.out("accessToken")] = true
-			if was, now := before[c.in("key")], issued[c.out("accessToken")]; was == nil {
+			was, now := before[c.in("key")], issued[c.out("accessToken")]
+			if was == nil && c.in("key") != "" {
 				before[c.in("key")] = now
-			} else if now != nil && (now.place != was.place || !sameSet(now.scopes, was.scopes)) { // [AUTH-1]
+			} else if was != nil && now != nil && (now.place != was.place || !sameSet(now.scopes, was.scopes)) { // [AUTH-1]
 				t.bad(c.Event, "a token for %s and %s, although the key's first was for %s and %s", now.place, strings.Join(now.scopes, " "), was.place, strings.Join(was.scopes, " "))
 			}
 			if n, ok := c.number("expiresIn"); !ok || n != tokenMs/1000 || c.out("placeId") == "" || c.out("accessToken") == "" { // [AUTH-1]
@@ -104,7 +105,7 @@ func auth1(v *View) Verdict {
 		if k.asked || c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "place_forbidden" {
 			tried++
 		}
-		young := c.At-k.before < tokenMs-clockMs
+		young := c.At-k.before < tokenMs-v.slackMs()
 		if young || c.ok() {
 			used++
 			t.checked++
@@ -125,16 +126,17 @@ func auth2(v *View) Verdict {
 	refused := 0
 	for _, c := range v.calls() {
 		k := issued[c.Token]
-		if open(c) || !c.ok() {
-			if !open(c) && (c.Status == 401 || c.Code == "scope_missing") {
-				t.checked++
-			}
-			if c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "token_invalid" && k == nil && !open(c) { // not for want of one, nor of a revoked key
-				refused++
-			}
-			if !refusedAfterwards[c.Status] || open(c) || c.unseen() || c.Code == "scope_missing" {
-				continue
-			}
+		if c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "token_invalid" && k == nil && !open(c) { // not for want of one, nor of a revoked key
+			refused++
+		}
+		switch {
+		case open(c):
+			continue
+		case c.Status == 401:
+			t.checked++
+			continue
+		case !c.ok() && (!refusedAfterwards[c.Status] || c.unseen()):
+			continue
 		}
 		t.checked++
 		served := "served"
@@ -146,9 +148,9 @@ func auth2(v *View) Verdict {
 			t.bad(c.Event, "%s %s was %s without a token", c.Method, c.Route, served)
 		case k == nil:
 			t.bad(c.Event, "%s %s was %s with a token that wasn't given out", c.Method, c.Route, served)
-		case c.SentAt-k.latest >= tokenMs+clockMs:
+		case c.SentAt-k.latest >= tokenMs+v.slackMs():
 			t.bad(c.Event, "%s %s was %s with a token %s old", c.Method, c.Route, served, secs(c.SentAt-k.latest))
-		case !covers(k.scopes, c.Route):
+		case !covers(k.scopes, c.Route) && c.Code != "scope_missing":
 			t.bad(c.Event, "%s %s was %s with scopes %s", c.Method, c.Route, served, strings.Join(k.scopes, " "))
 		}
 	}
@@ -156,8 +158,8 @@ func auth2(v *View) Verdict {
 		tried(refused, "no token was refused as expired or forged, or for a missing scope")
 }
 
-// refusedAfterwards are refusals for something that is looked at only after the token and its scope. (A body may be too
-// large to be read before them.)
+// refusedAfterwards are refusals for something that is looked at only after the token: its scope and whatever comes then. (A
+// body may be too large to be read before them.)
 var refusedAfterwards = map[int]bool{403: true, 404: true, 409: true}
 
 func covers(scopes []string, route string) bool {

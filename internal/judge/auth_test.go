@@ -78,6 +78,9 @@ func authPlants() []planted {
 		{"an expired token is refused for something else", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code = 404, "permit_not_found" })
 		}, []string{"AUTH-2"}, history.Call, "was answered permit_not_found with a token 910.0 s old"},
+		{"an expired token lacks a scope", func(t *testing.T, h *builder) {
+			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code, e.Route = 403, "scope_missing", devicesRoute })
+		}, []string{"AUTH-2"}, history.Call, "was answered scope_missing with a token 910.0 s old"},
 		{"a missing scope is refused for something else", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 403), func(e *history.Event) { e.Status, e.Code = 404, "device_not_found" })
 		}, []string{"AUTH-2"}, history.Call, "was answered device_not_found with scopes space:partner"},

@@ -69,11 +69,22 @@ func open(c *call) bool {
 		!strings.HasPrefix(c.Route, "/core/") && !strings.HasPrefix(c.Route, "/space/") && !strings.HasPrefix(c.Route, "/device/")
 }
 
-// skewMs is how far off a client may be in what it takes for the domain time of its call: not at all in a world of its own,
-// which has one clock, if that stood still meanwhile.
+// oneClock reports whether clients and server read the same clock: the run had a world of its own.
+func (v *View) oneClock() bool { return v.begun == nil || v.begun.Op == history.Quiet }
+
+// skewMs is how far off a client may be in what it takes for the domain time of its call: not at all if there is one clock
+// that stood still meanwhile.
 func (v *View) skewMs(c *call) int64 {
-	if c.SentAt == c.At && (v.begun == nil || v.begun.Op == history.Quiet) {
+	if c.SentAt == c.At && v.oneClock() {
 		return 0
+	}
+	return clockMs
+}
+
+// slackMs is by how much a time between two calls has to be over before it is certain.
+func (v *View) slackMs() int64 {
+	if v.oneClock() {
+		return 1 // times are cut to milliseconds
 	}
 	return clockMs
 }

@@ -36,7 +36,7 @@ type decisions struct {
 	connected, outage, limit, windows *tally
 	weighed
 	opened, unknown    int
-	stopped, timeless  int // denied after 36 h, or (timeless) because the board can't tell for how long it has been alone
+	stopped, timeless  int // denied after 36 h; timeless of them because a board had lost its clock
 	granted            int // in an outage, to be let in by a grant
 	missed             int // came after 36 h and would have been let in before
 	last               int // let in by a grant in the last second before

@@ -80,7 +80,7 @@ func (r *requests) account(e *history.Event) bool {
 
 // Foreign counts what the run didn't cause; nothing if the target was its own.
 func (v *View) Foreign() (f Foreign) {
-	if v.begun == nil || v.begun.Op == history.Quiet { // a world of its own
+	if v.oneClock() { // a world of its own
 		return f
 	}
 	own := v.requests()

@@ -22,7 +22,7 @@ func off1(v *View) Verdict {
 func off2(v *View) Verdict {
 	n := v.decided()
 	t := n.limit // [OFF-2]
-	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s not knowing for how long); oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
+	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s with a lost clock); oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
 		amount.Number(n.stopped), amount.Number(n.timeless), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
 		about(n.stopped+n.last).
 		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door after 36 h of an outage, or in the last second before")

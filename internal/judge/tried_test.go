@@ -132,6 +132,7 @@ func TestKeyRevoked(t *testing.T) {
 		h.events[len(h.events)-1].Code = "token_expired"
 	}
 	later := func(h *builder) { h.pass(spreadMs) }
+	muchLater := func(h *builder) { h.pass(spreadMs + lateMs + 1000) }
 	for name, tc := range map[string]struct {
 		after []func(*builder)
 		want  Status
@@ -142,6 +143,8 @@ func TestKeyRevoked(t *testing.T) {
 		"an exchange is refused":      {[]func(*builder){exchanged(401)}, Pass, "", true},
 		"served for a moment more":    {[]func(*builder){used(200), used(401)}, Pass, "", true},
 		"refused for its age":         {[]func(*builder){expired}, Pass, "", false},
+		"refused just in time":        {[]func(*builder){later, used(401)}, Pass, "", true},
+		"refused hours later":         {[]func(*builder){muchLater, used(401)}, Pass, "", false},
 		"nobody tries":                {nil, Skipped, "", false},
 		"a token is served too late":  {[]func(*builder){later, used(200)}, Fail, "after the key was revoked", false},
 		"exchanged too late":          {[]func(*builder){later, exchanged(200)}, Fail, "after the key was revoked", false},

@@ -51,9 +51,11 @@ func (e *evidence) missing(clause string) string {
 	return ""
 }
 
-// lacks is why a file's claims aren't shown, "" if they are. Neither a step nor a checker had evidence for one of them; a
-// clause that the file is about, or that only its situation shows, was never put to the test, nor was any of those that
-// the file claims; nothing that the clauses of a decisive step are about happened; or what happened says nothing about a clause wherever it is claimed.
+// lacks is why a file's claims aren't shown, "" if they are. It may be that
+//   - neither a step nor a checker had evidence for one of them,
+//   - a clause that the file is about, or that only its situation shows, was never put to the test, nor was any that it claims,
+//   - nothing that the clauses of a decisive step are about happened,
+//   - or what happened says nothing about a clause wherever it is claimed.
 func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 	c := claimed{clauses: map[string]bool{}, shown: map[string]bool{}, unfit: map[string]string{}}
 	for _, clause := range f.Clauses {
@@ -91,8 +93,8 @@ type claimed struct {
 	together       []together
 }
 
-// decisive are the verbs whose result is what somebody decided or a relay did. Something that they claim has to
-// have happened, whereas the answer of a call has fields that a step may look at for their own sake.
+// decisive are the verbs whose result is what somebody decided or a relay did. Something that they claim has to have
+// happened, whereas the answer of a call has fields that a step may look at for their own sake.
 var decisive = []string{"command", "journal", "link", "phone", "present", "present_each", "wait"}
 
 // together are the clauses that such a step, or one of its expectations, claims.

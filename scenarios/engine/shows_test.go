@@ -18,6 +18,8 @@ func TestClaimsForAnother(t *testing.T) {
 		`{steps: [{present: {phone: "01012345678", door: ` + door + `, result: opened}, clauses: [CMD-5]}]}`:                    "isn't evidence for CMD-5",
 		`{steps: [{command: {door: ` + door + `, outcome: reported}, clauses: [HRS-1]}]}`:                                       "isn't evidence for HRS-1",
 		`{steps: [{command: {door: ` + door + `, outcome: reported}, clauses: [CMD-1]}]}`:                                       "",
+		`{steps: [{command: {door: ` + door + `, outcome: reported}, clauses: [LEG-1]}]}`:                                       "isn't evidence for LEG-1",
+		`{steps: [{command: {door: ` + door + `, legacy: true, outcome: reported}, clauses: [LEG-1]}]}`:                         "",
 		`{steps: [{group: [{command: {door: ` + door + `, outcome: reported}}], clauses: [CMD-1]}]}`:                            "",
 		`{steps: [{group: [{synced: {of: ` + brd + `}}], clauses: [CMD-1]}]}`:                                                   "isn't evidence for CMD-1",
 		`{steps: [{call: {path: /device/v1/devices}, clauses: [IMP-1]}]}`:                                                       "isn't evidence for IMP-1",

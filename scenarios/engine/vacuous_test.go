@@ -281,3 +281,19 @@ func TestLookedAtNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestInProgress: what an interruption interrupted is told without saying again that it was interrupted.
+func TestInProgress(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[string]string{
+		"a.yaml:3: call /x: context canceled":       "; in progress: a.yaml:3: call /x",
+		"a.yaml:3: wait: context deadline exceeded": "; in progress: a.yaml:3: wait",
+		"a.yaml:3: expected status 200, found 409":  "; in progress: a.yaml:3: expected status 200, found 409",
+		"context canceled":                          "",
+		"":                                          "",
+	} {
+		if got := inProgress(at); got != want {
+			t.Errorf("%q: got %q, want %q", at, got, want)
+		}
+	}
+}
