@@ -286,7 +286,8 @@ func (v *View) foreignIDs(t *tally) (n int) {
 				continue
 			}
 			served := c.Status < 400 || c.Status >= 500
-			if served || notThere[c.Code] && !c.unseen() {
+			nobodys := slices.ContainsFunc(texts(c.In["doorIds"]), func(door string) bool { return owners[door] == "" }) // refused with or without it
+			if served || notThere[c.Code] && !c.unseen() && !nobodys {
 				n++
 				t.checked++
 			}

@@ -34,7 +34,7 @@ func (v *View) readBack() book {
 
 // page checks that a dead link has no page.
 func (v *View) page(b book, c *call, given []*claim) {
-	dead, sure := v.deadLink(c, given)
+	dead, _, sure := v.deadLink(c, given)
 	if !sure || !dead {
 		return
 	}

@@ -196,3 +196,62 @@ func TestEveryKindArrives(t *testing.T) {
 		t.Errorf("hours mean %q to boards, want nothing", got)
 	}
 }
+
+// TestSeenLate: what is promised at once isn't shown by somebody who looks an hour later. A permit counts from its start.
+func TestSeenLate(t *testing.T) {
+	t.Parallel()
+	const minute = 60 * 1000
+	later := func(h *builder) { h.at = h.customerPermit(1, false).StartsAt }
+	for name, tc := range map[string]struct {
+		before func(*builder) // the registration
+		wait   int64          // until somebody uses it, and after its revocation
+		want   bool
+	}{
+		"at once":          {func(*builder) {}, 0, true},
+		"within 5 minutes": {func(*builder) {}, 4 * minute, true},
+		"an hour later":    {func(*builder) {}, 60 * minute, false},
+		"after its start":  {func(h *builder) { later(h); h.pass(-60 * minute) }, 60 * minute, true},
+	} {
+		for way, use := range map[string]func(*builder){"link": func(h *builder) { h.press(200, "") }, "phone": func(h *builder) { h.phone("opened", "phone", doorOf("brd_1", 1)) }} {
+			h := oneBoard()
+			tc.before(h)
+			h.register(1)
+			h.pass(tc.wait)
+			use(h)
+			if got := perm1(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
+				t.Errorf("used by %s %s: got %s, lacks %q; want PASS, tried %t", way, name, got, got.Untried, tc.want)
+			}
+			if strings.Contains(name, "start") {
+				continue
+			}
+			h.did("plc_a", "POST", revokeRoute, 200, history.CallText{In: fields{"externalRef": "ref-c"}, Out: fields{"permitId": "pmt_c", "state": "revoked"}},
+				func() { h.change("plc_a", "revoke", h.customerPermit(1, true)) })
+			h.pass(tc.wait)
+			h.press(404, "")
+			if got := perm4(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
+				t.Errorf("dead link pressed %s: got %s, lacks %q; want PASS, tried %t", name, got, got.Untried, tc.want)
+			}
+		}
+	}
+}
+
+// TestOneWayIn: links alone say something of the shared decision (ENT-3) once they were both followed and refused.
+func TestOneWayIn(t *testing.T) {
+	t.Parallel()
+	h := oneBoard()
+	h.register(1)
+	for _, tc := range []struct {
+		press int
+		want  bool
+	}{{200, false}, {409, true}} {
+		rule := ""
+		if tc.press == 409 {
+			rule = string(vocab.Expired)
+			h.at = h.customerPermit(1, false).EndsAt
+		}
+		h.press(tc.press, rule)
+		if got := ent3(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
+			t.Errorf("after a press answered %d: got %s, lacks %q; want PASS, tried %t", tc.press, got, got.Untried, tc.want)
+		}
+	}
+}

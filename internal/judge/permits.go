@@ -193,7 +193,7 @@ func instant(v any) (int64, bool) {
 func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", amount.Number(given.checked), amount.Number(used.checked))).
-		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone with a permit")
+		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within five minutes")
 }
 
 // perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's
@@ -221,10 +221,10 @@ func (v *View) regiven() (n int) {
 func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.readBack().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", amount.Number(t.checked), amount.Number(used.checked), amount.Number(read.checked))).
-		tried(used.checked+v.deadPages(), "nobody tried a dead link")
+		tried(v.served().dead+v.deadPages(), "nobody tried a dead link within five minutes of the revocation")
 }
 
-// deadPages is how often the page of a revoked permit's link was requested.
+// deadPages is how often the page of a revoked permit's link was requested, soon after it had died.
 func (v *View) deadPages() (n int) {
 	links := v.linksGiven()
 	for _, c := range v.calls() {
@@ -232,7 +232,7 @@ func (v *View) deadPages() (n int) {
 		if len(given) == 0 || c.SentNs == 0 || c.Route != "/entry" {
 			continue
 		}
-		if dead, sure := v.deadLink(c, given); dead && sure {
+		if dead, fresh, sure := v.deadLink(c, given); dead && fresh && sure {
 			n++
 		}
 	}

@@ -26,6 +26,7 @@ type deciding struct {
 	place   string
 	rulings []ruling
 	opened  bool         // the server let the person in, whatever became of the command
+	fresh   bool         // soon after what makes it so: a link died, or somebody's permit began
 	reason  vocab.Reason // why it didn't
 	ambig   bool
 }
@@ -35,7 +36,8 @@ type served struct {
 	book
 	weighed
 	links, calls int
-	permitted    int             // doors that opened because of a permit
+	permitted    int             // doors that opened because of a permit, soon enough to show that it holds at once
+	dead         int             // links pressed soon after they had died
 	alike        int             // ended by the board's refusal, silence or absence, like a command for the same door
 	states       map[string]bool // of the permits whose links were pressed, by what came of it
 }
@@ -89,8 +91,8 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 	default:
 		return nil
 	}
-	dead, sure := v.deadLink(c, given)
-	if dead && sure { // at whatever door, and even right after an opening
+	dead, fresh, sure := v.deadLink(c, given)
+	if d.fresh = fresh; dead && sure { // at whatever door, and even right after an opening
 		d.rulings = []ruling{deny(vocab.LinkInvalid)}
 		return d
 	}
@@ -107,9 +109,13 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 	return d
 }
 
-// deadLink reports whether the permit was revoked after the link was last issued. It isn't sure while a call on the
-// permit is in progress.
-func (v *View) deadLink(c *call, given []*claim) (dead, sure bool) {
+// atOnceMs is the time after a change in which a look shows that it came at once. Who looks hours later has seen
+// nothing of that.
+const atOnceMs = 5 * 60 * 1000
+
+// deadLink reports whether the permit was revoked after the link was last issued, and whether the last change of the
+// permit, or its start, is fresh. It isn't sure while a call on the permit is in progress.
+func (v *View) deadLink(c *call, given []*claim) (dead, fresh, sure bool) {
 	known := false
 	for _, k := range v.claims() {
 		if k.id != given[0].id {
@@ -117,15 +123,31 @@ func (v *View) deadLink(c *call, given []*claim) (dead, sure bool) {
 		}
 		switch {
 		case k.overlaps(c) && sooner(k.started(), c.Event):
-			return false, false
+			return false, false, false
 		case !sooner(k.Event, c.started()):
 		case k.revoked:
-			dead = true
+			dead, fresh = true, k.fresh(c)
 		default:
-			dead, known = k.token != given[0].token, known || k.token == given[0].token
+			dead, fresh, known = k.token != given[0].token, k.fresh(c), known || k.token == given[0].token
 		}
 	}
-	return dead, known
+	return dead, fresh, known
+}
+
+// fresh reports whether a call came soon after the grant was given or revoked, or after its start if that came later.
+func (k *claim) fresh(c *call) bool {
+	since := k.At
+	if !k.revoked {
+		since = max(since, k.starts)
+	}
+	return c.SentAt-since <= atOnceMs
+}
+
+// freshCaller reports whether a permit of the caller is fresh.
+func (v *View) freshCaller(c *call) bool {
+	return slices.ContainsFunc(v.claims(), func(k *claim) bool {
+		return k.kind == "permit" && k.place == c.PlaceID && k.phone == c.in("from") && sooner(k.Event, c.started()) && k.fresh(c)
+	})
 }
 
 // ruled asks the reference about a link's holder at every revision and time at which the server may have decided.
@@ -209,8 +231,11 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.order, func(c *command) bool { return c.door == d.in("doorId") && c.told(o) != nil }) {
 		b.alike++
 	}
-	if came := d.Route == linkRoute && d.ok() || d.out("result") == string(vocab.Opened); came && r.allow && r.kind == "permit" {
+	if came := d.Route == linkRoute && d.ok() || d.out("result") == string(vocab.Opened); came && r.allow && r.kind == "permit" && d.fresh {
 		b.permitted++
+	}
+	if r.reasons[0] == vocab.LinkInvalid && d.fresh {
+		b.dead++
 	}
 	if d.Route == linkRoute {
 		b.links++

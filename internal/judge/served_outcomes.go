@@ -11,7 +11,7 @@ func ent3(v *View) Verdict {
 	s := v.served()
 	t := s.of("ENT-3")
 	return t.verdict(v, "ENT-3", fmt.Sprintf("%s by link or call, decided like the reference", amount.Number(t.checked))).
-		triedIf(v.told, s.kept+s.alike+min(s.links, s.calls), "no link and no call was refused, and only one of the two was tried")
+		triedIf(v.told, s.alike+min(s.links, s.calls)+min(s.let, s.kept), "only one of link and phone call was tried, with the same answer each time, and none failed at the board as a command for its door does")
 }
 
 // hrs1 judges HRS-1: changed hours are in the server's content, which windows follow, when the change is answered.

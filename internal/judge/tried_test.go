@@ -274,6 +274,26 @@ func TestForeignOrOtherwise(t *testing.T) {
 	}
 }
 
+// TestNobodysDoor: a list of doors with one that nobody has is refused for that, too, so it isn't evidence for AUTH-4.
+func TestNobodysDoor(t *testing.T) {
+	t.Parallel()
+	for other, want := range map[string]bool{"": true, doorOf("brd_1", 1): true, "dor_nobodys": false} {
+		h := oneBoard()
+		h.base("plc_elsewhere")
+		h.addBoard("plc_elsewhere", "brd_9")
+		h.exchange(h.at, "key-1", "tok-1")
+		doors := []string{doorOf("brd_9", 1)}
+		if other != "" {
+			doors = append(doors, other)
+		}
+		h.call(h.at+1000, createRoute, 400, history.CallText{Token: "tok-1", In: fields{"doorIds": doors}})
+		h.events[len(h.events)-1].Code = "invalid_door_ids"
+		if got := auth4(NewView(h.events)); (len(got.Untried) == 0) != want {
+			t.Errorf("next to %q: lacks %q; tried is to be %t", other, got.Untried, want)
+		}
+	}
+}
+
 // TestHoldSeen: a hold that nothing disturbs is evidence once somebody reads the doors a minute after it began.
 func TestHoldSeen(t *testing.T) {
 	t.Parallel()

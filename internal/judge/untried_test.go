@@ -157,8 +157,9 @@ var untriedCases = map[string]struct {
 	"nobody kept out": {"ENT-1", without(func(e *history.Event) bool {
 		return asked(e) || decided(e) && (e.Result == "denied" || e.Action == "deny")
 	}), "nobody tried a door without a valid grant"},
-	"no window":   {"ENT-2", without(func(e *history.Event) bool { return e.BoardID == "brd_w" && decided(e) }), "window"},
-	"only opened": {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 200 }), "refused"},
+	"no window":     {"ENT-2", without(func(e *history.Event) bool { return e.BoardID == "brd_w" && decided(e) }), "window"},
+	"only opened":   {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 200 }), "only one of link and phone call"},
+	"one dead link": {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 404 }), "only one of link and phone call"},
 	"commands alone": {"ENT-4", func(all []history.Event) []history.Event {
 		return without(func(e *history.Event) bool { return e.Kind == history.RecordIn && e.Method != "api" })(unread(all))
 	}, "both a command and an attempt"},
