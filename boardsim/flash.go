@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -282,14 +283,13 @@ func (f *flash) Close() (err error) {
 
 // generations lists the existing ones, oldest first.
 func (f *flash) generations() ([]int, error) {
-	names, err := filepath.Glob(filepath.Join(f.dir, f.name+"-[0-9][0-9][0-9][0-9][0-9][0-9].ndjson"))
+	names, err := fs.Glob(os.DirFS(f.dir), f.name+"-[0-9][0-9][0-9][0-9][0-9][0-9].ndjson") // the directory is no pattern
 	if err != nil {
 		return nil, err
 	}
 	var out []int
-	for _, n := range names {
+	for _, base := range names {
 		var gen int
-		base := filepath.Base(n)
 		if _, err := fmt.Sscanf(base[len(f.name):], "-%06d.ndjson", &gen); err != nil {
 			return nil, errors.New("not a flash file: " + base)
 		}

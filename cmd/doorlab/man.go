@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -26,7 +26,7 @@ func manCommand(e *env) *cobra.Command {
 			if err != nil {
 				return failf("%s", reason(err))
 			}
-			pages, err := filepath.Glob(filepath.Join(args[0], "doorlab*.1"))
+			pages, err := fs.Glob(os.DirFS(args[0]), "doorlab*.1")
 			if err != nil {
 				return failf("%s", err)
 			}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -73,8 +74,10 @@ func (c *Console) runs(n int) (out []runRow) {
 	}
 	var found []string
 	for _, name := range []string{"verdicts.json", "result.json"} { // of check, of load
-		some, _ := filepath.Glob(filepath.Join(c.cfg.Runs, "*", name))
-		found = append(found, some...)
+		some, _ := fs.Glob(os.DirFS(c.cfg.Runs), "*/"+name) // the directory itself is no pattern
+		for _, path := range some {
+			found = append(found, filepath.Join(c.cfg.Runs, path))
+		}
 	}
 	type dated struct {
 		path string
