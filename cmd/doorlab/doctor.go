@@ -80,7 +80,7 @@ func diagnosis(e *env, findings []doctor.Finding, asJSON bool) error {
 		}
 	}
 	if bad > 0 {
-		return failf("doctor: %s would keep doorlab from starting here", count(bad, "thing"))
+		return failf("doctor: %s would keep doorlab from starting", count(bad, "problem"))
 	}
 	return nil
 }

@@ -113,6 +113,9 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 			out = append(out, f)
 		}
 	}
+	if len(out) == 0 && len(kept) > 0 {
+		return nil, usagef("shard %s is empty: %s to divide, and a shard needs at least one", p.part, amount.Many(len(kept), "scenario"))
+	}
 	if len(out) == 0 {
 		return nil, usagef("none of %s matches; 'doorlab check list' lists them with their clauses and labels", amount.Many(len(files), "scenario"))
 	}

@@ -73,10 +73,14 @@ func readSettings(c *cobra.Command, e *env) error {
 	return bad
 }
 
-var flagInText = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
+var (
+	flagInText = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
+	leaveOut   = regexp.MustCompile(`leave out --[a-z][a-z0-9-]*`)
+)
 
 // named is a message about a flag with the name under which its value was set: a variable, or a key of the --config file
-// with its line. It looks at the flags before the first colon, which say what is wrong; those after it say what to do.
+// with its line. It looks at the flags before the first colon, which say what is wrong; those after it say what to do, and
+// a variable isn't left out but unset.
 func (e *env) named(msg string) string {
 	about, rest, colon := strings.Cut(msg, ": ")
 	about = flagInText.ReplaceAllStringFunc(about, func(flag string) string {
@@ -89,7 +93,13 @@ func (e *env) named(msg string) string {
 	if colon {
 		about += ": "
 	}
-	return about + rest
+	return about + leaveOut.ReplaceAllStringFunc(rest, func(advice string) string {
+		flag := strings.TrimPrefix(advice, "leave out --")
+		if name := variable(flag); e.from[flag] == name {
+			return "unset " + name
+		}
+		return advice
+	})
 }
 
 // variable is the environment variable of a flag.

@@ -87,7 +87,7 @@ func (f *targetFlags) check() error {
 		return err
 	}
 	if f.target == "" && len(f.control) > 0 {
-		return usagef("--control needs --target, the URL of the server's API; leave it out for a testbed in this process")
+		return usagef("--control is set, but --target isn't: pass --target, the URL of the server's API, or leave out --control to use a testbed")
 	}
 	if f.target != "" {
 		if err := serverURL("target", f.target); err != nil {

@@ -105,6 +105,9 @@ func Descriptors(n int) Finding {
 // Port checks whether an address can be listened on.
 func Port(name, addr string) Finding {
 	f := Finding{Name: name, State: OK, Says: addr + " is free"}
+	if strings.HasSuffix(addr, ":0") {
+		f.Says = addr + ": any free port"
+	}
 	l, err := net.Listen("tcp", addr)
 	if err == nil {
 		err = l.Close()

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -12,7 +11,8 @@ import (
 
 // checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
-	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}, hands: map[string]bool{}}
+	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}, hands: map[string]bool{},
+		unread: unreadOf(b.Problems(), d, source)}
 	for _, n := range builtins {
 		c.names[n] = true
 	}
@@ -23,23 +23,9 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	c.steps(d.Steps)
 	onlyTelling(source, d)
 	c.vacuous(d)
-	for _, u := range notes(b).uses {
-		defined := map[string]map[string]bool{"label": c.labels, "background": c.backgrounds}[u.kind]
-		if !defined[u.name] {
-			b.Problem(u.pos, "no %s %q in this file%s", u.kind, u.name, strictyaml.Hint(u.name, keysOf(defined)))
-		}
-	}
 	c.clears()
 	c.unused(source)
-	maps.Copy(c.names, resultFields)
-	maps.Copy(c.names, elementFields)
-	for _, e := range notes(b).exprs {
-		for n, pos := range e.names {
-			if !c.names[n] && !exprBuiltin(n) {
-				b.Problem(pos, "unknown name %q%s", n, strictyaml.Hint(n, keysOf(c.names)))
-			}
-		}
-	}
+	c.undefined()
 }
 
 type checker struct {
@@ -51,6 +37,7 @@ type checker struct {
 	armed                      map[string]bool // names of faults; "" if one is computed in the run
 	cleared                    []Text
 	hands                      map[string]bool // names of connections by hand
+	unread                     unread
 }
 
 func (c *checker) steps(steps []Step) {
@@ -64,7 +51,7 @@ func (c *checker) step(s *Step) {
 	switch {
 	case len(set) > 1:
 		c.b.Problem(s.pos, "a step has one verb, found %s", strings.Join(set, " and "))
-	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0:
+	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0 && !c.unread.at(s.pos):
 		c.b.Problem(s.pos, "a step needs a verb or an expectation")
 	}
 	if s.Never != nil && len(s.Expect) == 0 {

@@ -221,7 +221,9 @@ func TestNames(t *testing.T) {
 	for source, want := range map[string]string{
 		"steps:\n  - comand: {door: one}":  `one.yaml:2:5: unknown key "comand", did you mean "command"?`,
 		"steps:\n  - expect: onlin == 1":   `one.yaml:2:13: unknown name "onlin", did you mean "online"?`,
-		"steps:\n  - wait: crowd":          `one.yaml:2:11: no background "crowd" in this file`,
+		"steps:\n  - wait: crowd":          `one.yaml:2:11: no background step named "crowd" in this file`,
+		"steps:\n  - wait: 5m":             `one.yaml:2:11: no background step named "5m" in this file; to let time pass, use clock: {advance: 5m}`,
+		"steps:\n  - expect: a = 1":        `one.yaml:2:15: expression: unexpected "="; to compare, write ==`,
 		"steps:\n  - clock: {to: cut+36h}": `one.yaml:2:17: no label "cut" in this file`,
 		"steps:\n  - clock: freezee":       `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,
 		"steps:\n  - {log: a, pause: 1s}":  `one.yaml:2:5: a step has one verb, found pause and log`,
@@ -244,6 +246,39 @@ func TestNames(t *testing.T) {
 		var ps Problems
 		if !errors.As(err, &ps) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q\ngot  %v\nwant %s", source, err, want)
+		}
+	}
+}
+
+// TestOneMistakeIsReportedOnce: names that a misspelled step would have defined aren't missing as well, a missing name is
+// reported where it is used first, and what only answers have isn't suggested for a reference.
+func TestOneMistakeIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`
+  - cohrt: {name: store, boards: 1}
+  - permit: {person: ann, place: store}
+  - synced: {of: store}
+  - present: {person: ann, door: store, result: opened}`: `one.yaml:2:5: unknown key "cohrt", did you mean "cohort"?`,
+		`
+  - mrk: cut
+  - clock: {to: cut+1h}
+  - {log: a, backgrond: later}
+  - wait: later`: "one.yaml:2:5: unknown key \"mrk\", did you mean \"mark\"?\none.yaml:4:14: unknown key \"backgrond\", did you mean \"background\"?",
+		`
+  - synced: {of: store}
+  - boards: {of: store, all: not online}`: `one.yaml:2:18: unknown name "store"`,
+		`
+  - cohort: {name: stroe}
+  - synced: {of: store}`: `one.yaml:3:18: unknown name "store", did you mean "stroe"?`,
+		`
+  - synced: {off: store}
+  - {boards: {of: one, all: not online}, expect: stauts == 1}`: "one.yaml:2:14: unknown key \"off\", did you mean \"of\"?\none.yaml:3:19: unknown name \"one\"\none.yaml:3:50: unknown name \"stauts\", did you mean \"status\"?",
+	} {
+		_, err := Parse("one.yaml", []byte("steps:"+source))
+		var ps Problems
+		if !errors.As(err, &ps) || ps.Short() != want {
+			t.Errorf("%s\ngot  %v\nwant %s", source, err, want)
 		}
 	}
 }

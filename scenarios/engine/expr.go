@@ -31,6 +31,7 @@ type Expr struct {
 	known   known          // texts and numbers in it
 	still   bool           // an expectation that refers to no answer
 	copies  bool           // it compares values with copies of themselves
+	ref     bool           // a reference: it names something of the file, not a part of an answer
 }
 
 func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
@@ -41,13 +42,23 @@ func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
 		if fe, ok := errors.AsType[*file.Error](err); ok {
 			col, msg = pos.Col+fe.Column, fe.Message
 		}
-		if strings.HasPrefix(msg, "unexpected token EOF") {
-			msg = "it ends too early: unless it is in quotes, YAML ends it at a # after a space and, within { } or [ ], at a comma"
-		}
-		b.Problem(Pos{Line: pos.Line, Col: col}, "expression: %s", msg)
+		b.Problem(Pos{Line: pos.Line, Col: col}, "expression: %s", grammar(msg))
 		return
 	}
 	notes(b).expr(e)
+}
+
+var badToken = regexp.MustCompile(`unexpected token \w+\((".*?")\)`)
+
+// grammar is what the parser says, in the words of somebody who writes scenarios.
+func grammar(msg string) string {
+	if strings.HasPrefix(msg, "unexpected token EOF") {
+		return "it ends too early: unless it is in quotes, YAML ends it at a # after a space and, within { } or [ ], at a comma"
+	}
+	if msg = badToken.ReplaceAllString(msg, "unexpected $1"); msg == `unexpected "="` {
+		msg += "; to compare, write =="
+	}
+	return msg
 }
 
 // compile parses the source and finds the names it uses. Names win over expr's builtins of the same name (count, first,

@@ -204,7 +204,7 @@ func (r *Ref) BindText(b *strictyaml.Binder, raw string, pos Pos) {
 		r.text.BindText(b, raw, pos)
 	case anID.MatchString(raw):
 	default:
-		r.expr = &Expr{}
+		r.expr = &Expr{ref: true}
 		r.expr.BindText(b, raw, pos)
 	}
 }
