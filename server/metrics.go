@@ -137,7 +137,7 @@ func (m *metrics) watchBroker(g *gateway.Gateway, w *world.World) {
 	m.family("doorlab_board_messages_dropped_total", "Messages from boards that the server dropped: before hello, unreadable, on a forbidden topic, retained, "+
 		"too large, a report for a command that the board doesn't have or with an invalid result, a record that can't be kept or is beyond the board's quota, and the permit in a record if the board can't have opened with it (the record is kept).", "reason", reasons)
 	m.counter("doorlab_board_messages_sent_total", "Messages to boards.", "", "", of(func(c gateway.Counts) int64 { return c.Down }))
-	m.counter("doorlab_board_messages_unsent_total", "Messages that didn't reach a board's connection because it had ended or the board reads too slowly.", "", "",
+	m.counter("doorlab_board_messages_unsent_total", "Messages not delivered because the connection had closed or the board was reading too slowly.", "", "",
 		of(func(c gateway.Counts) int64 { return c.DownDropped }))
 	m.counter("doorlab_commands_unsent_total", "Door commands among the unsent messages.", "", "", of(func(c gateway.Counts) int64 { return c.CommandsUnsent }))
 }

@@ -88,11 +88,11 @@ func boardCommand(e *env) *cobra.Command {
 	)
 }
 
-// boardTell says something to a board in the server's place.
+// boardTell sends a message to a board as if it came from the server.
 func boardTell(e *env) *cobra.Command {
 	var channel, payload, raw string
 	var alone bool
-	return labCommand(e, "tell BOARD", "Say something to a simulated board in its server's place; attach brings it back, empty", `  doorlab board tell brd_...                   # the epoch and session time that a message needs
+	return labCommand(e, "tell BOARD", "Send a message to a simulated board as if it came from the server; attach brings it back, empty", `  doorlab board tell brd_...                   # the epoch and session time that a message needs
   doorlab board tell brd_... --channel cmd \
     --payload '{"id":"cmd_1","epoch":4294967301,"channel":1,"command":"open","notAfterMs":900000}'`, "one board id",
 		func(l labCall, args []string) error {

@@ -56,7 +56,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	f.view.add(c)
 	f.metrics.add(c)
 	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its own boards)")
-	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
+	f.shard.add(c, "run as generator i of n (`i/n`): every n-th place and the matching share of the planned rate; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
 	s := c.Flags()
 	f.flags = s
 	s.StringVar(&f.rate, "rate", "", "`requests` per second in place of the plan's rate, like 300 or 600/m; rate_min moves with it (default: as in the plan)")

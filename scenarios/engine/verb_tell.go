@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Tell says something to a simulated board in its server's place.
+// Tell sends a message to a simulated board as if it came from the server.
 type Tell struct {
 	Board   Ref    `json:"board" jsonschema:"required,description=A board; the judge leaves it alone until the file ends"`
 	Send    string `json:"send,omitempty" jsonschema:"enum=cmd,enum=sync,enum=cfg,enum=ack,description=Channel of the message; without it, the step only shows where the board stands"`

@@ -29,7 +29,7 @@ type Verbs struct {
 	Cohort      *Cohort      `json:"cohort,omitempty" jsonschema:"description=Choose boards by the seed and give them a name"`
 	Fault       *Fault       `json:"fault,omitempty" jsonschema:"description=Arm a fault"`
 	MQTT        *MQTT        `json:"mqtt,omitempty" jsonschema:"description=Speak MQTT by hand in the place of a simulated board"`
-	Tell        *Tell        `json:"tell,omitempty" jsonschema:"description=Say something to a simulated board in its server's place"`
+	Tell        *Tell        `json:"tell,omitempty" jsonschema:"description=Send a message to a simulated board as if it came from the server"`
 	Crash       *Crash       `json:"crash,omitempty" jsonschema:"description=Kill the server at a step of a command and wait until it has restarted"`
 	Clear       *Clear       `json:"clear,omitempty" jsonschema:"description=Remove a fault by name or all"`
 
