@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,6 +45,14 @@ func TestDocs(t *testing.T) {
 	for _, name := range verbs {
 		if !regexp.MustCompile(`(?m)^\s*-? *` + name + `:`).MatchString(strings.Join(matches(sections[name]), "\n")) {
 			t.Errorf("no section with an example for %s", name)
+		}
+	}
+	for _, verb := range []any{Journal{}, Link{}, Permit{}, Phone{}, Present{}} {
+		of := reflect.TypeOf(verb)
+		for _, key := range strictyaml.Keys(of) {
+			if section := sections[strings.ToLower(of.Name())]; wordsIn(section, key) == 0 {
+				t.Errorf("the section on %s doesn't name its key %s", of.Name(), key)
+			}
 		}
 	}
 	for _, name := range strictyaml.Keys(stepType) {
