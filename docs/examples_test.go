@@ -23,7 +23,7 @@ var examples = map[string][]string{
 	"../README.md":       {"paths.sh", shown, "TestReadmeCurls", "TestReadmeScenario", "TestReadme"},
 	"../ARCHITECTURE.md": {shown},
 	"board-protocol.md":  slices.Concat(times(8, "TestPage"), times(2, "TestBoardPage")),
-	"ci.md":              slices.Concat(times(3, "TestCIPage"), []string{"TestContainersExample"}, times(2, "TestCIPage")),
+	"ci.md":              slices.Concat(times(3, "TestCIPage"), []string{"TestContainersExample"}, times(2, "TestCIPage"), []string{"TestMatrixWorkflow"}),
 	"cli.md": {"TestConfigPage", "TestSmallExamples", "TestCheckExamples", "TestApartExample", "TestCheckExamples", "TestRouterPages",
 		"TestCommandLinePage", "TestCommandLinePage", "TestSmallExamples", "TestSmallExamples", "TestSmallExamples"},
 	"conformance.md":  {"TestConformancePage", shown},

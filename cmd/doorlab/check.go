@@ -80,6 +80,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 		},
 	}
 	f.add(c, 1000)
+	c.Flags().Lookup("boards").Usage += ", for scenarios about fleets and for files that you name"
 	pick.add(c)
 	v.add(c)
 	m.add(c)

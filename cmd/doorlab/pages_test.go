@@ -86,28 +86,61 @@ func TestCIPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must.OK(t, os.MkdirAll(filepath.Join(dir, "tests"), 0o700))
-	free := "export DOORLAB_HTTP=127.0.0.1:0 DOORLAB_MQTT=127.0.0.1:0; unset DOORLAB_CONTROL\n" // ports of other tests are taken
-	code := strings.Replace(shellOf(t, "ci.md"), "doorlab doctor\n", "doorlab doctor --control 127.0.0.1:0\n", 1)
-	out := play(t, dir, free+code)
+	out := play(t, dir, "unset DOORLAB_CONTROL\n"+shellOf(t, "ci.md"))
 	inOrder(t, out, "fleet", "PASS", "is ready", "flt_", "virtual clock")
 
-	raw := must.Get(os.ReadFile("../../docs/ci.md"))(t)
-	flows := strings.Split(string(raw), "```yaml\n")[1:]
-	if len(flows) != 2 {
-		t.Fatalf("ci.md has %d workflows, want 2", len(flows))
-	}
+	page, flows := workflows(t)
 	ran := regexp.MustCompile(`(?m)^(doorlab (?:doctor|check) ?.*)$`)
-	for _, flow := range flows {
+	for _, text := range flows[:2] {
+		for _, command := range ran.FindAllString(page, -1) {
+			if !strings.Contains(text, command+"\n") {
+				t.Errorf("a workflow doesn't run %q:\n%s", command, text)
+			}
+		}
+	}
+}
+
+// workflows are those of ci.md, and the page above them.
+func workflows(t *testing.T) (above string, flows []string) {
+	t.Helper()
+	raw := must.Get(os.ReadFile("../../docs/ci.md"))(t)
+	above, rest, _ := strings.Cut(string(raw), "```yaml\n")
+	for _, flow := range strings.Split(rest, "```yaml\n") {
 		text, _, _ := strings.Cut(flow, "```")
 		var v map[string]any
 		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
 			t.Errorf("not YAML: %v\n%s", err, text)
 		}
-		for _, command := range ran.FindAllString(string(raw[:strings.Index(string(raw), "```yaml")]), -1) {
-			if !strings.Contains(text, command+"\n") {
-				t.Errorf("a workflow doesn't run %q:\n%s", command, text)
-			}
-		}
+		flows = append(flows, text)
+	}
+	if len(flows) != 3 {
+		t.Fatalf("ci.md has %d workflows, want 3", len(flows))
+	}
+	return above, flows
+}
+
+// TestMatrixWorkflow runs what the last workflow of ci.md runs: three shards, each with one file, one of which fails, and
+// the merge, whose exit code and summary are the verdict.
+func TestMatrixWorkflow(t *testing.T) {
+	t.Parallel()
+	_, flows := workflows(t)
+	lines := regexp.MustCompile(`(?m)run: ((?:env .* )?doorlab .*|cat .*)$`).FindAllStringSubmatch(flows[2], -1)
+	if len(lines) != 3 {
+		t.Fatalf("the workflow runs %q, want a check, a merge and the summary", lines)
+	}
+	var code strings.Builder
+	code.WriteString("unset DOORLAB_CONTROL\nexport GITHUB_STEP_SUMMARY=$PWD/summary\nmkdir -p tests/doorlab\n")
+	code.WriteString("for n in a b c; do (cd tests/doorlab && doorlab check new $n); done\n")
+	code.WriteString("sed -i 's/result: opened/result: denied/' tests/doorlab/c.yaml\n")
+	for _, shard := range []string{"1", "2", "3"} {
+		code.WriteString(strings.ReplaceAll(lines[0][1], "${{ matrix.shard }}", shard) + " || echo shard exits $?\n")
+		code.WriteString("mkdir -p shards && mv run shards/doorlab-" + shard + "\n")
+	}
+	code.WriteString(lines[1][1] + " || echo merge exits $?\n" + lines[2][1] + "\ncat summary\n")
+	out := play(t, t.TempDir(), code.String())
+	inOrder(t, out, "shard exits 4", "merge exits 4", "doorlab: FAIL")
+	if n := len(regexp.MustCompile(`(?m)^## `).FindAllString(out, -1)); n != 1 {
+		t.Errorf("the job's summary has %d headings, want that of the merge\n%s", n, out)
 	}
 }
 

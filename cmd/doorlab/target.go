@@ -58,7 +58,7 @@ func (f *targetFlags) add(c *cobra.Command, boards int) {
 	s.StringSliceVar(&f.files, "control-token-file", nil, "files with the control tokens, instead of --control-token: one for all, or one for each")
 	f.trust.add(c)
 	s.StringSliceVar(&f.keys, "key", nil, "API keys of the target's places (default: read from the control API)")
-	s.IntVar(&f.boards, "boards", boards, "number of simulated boards (not with --world); check uses it for scenarios about fleets and for files you name")
+	s.IntVar(&f.boards, "boards", boards, "number of simulated boards (not with --world)")
 	s.StringVar(&f.world, "world", "", "world file of the testbed (default: the built-in world)")
 	s.Int64Var(&f.seed, "seed", 0, "seed for ids, keys and every random choice of the run (default: 1)")
 	s.StringVar(&f.link, "link", testbed.Memory, "how the testbed's boards reach the broker: memory or tcp")
