@@ -35,7 +35,7 @@ func ageCommand(e *env) *cobra.Command {
 		Short: "Run months and years of virtual time and judge them as they pass",
 		Long: `Runs its own worlds on virtual time: people come and go, permits begin and end,
 lines fail for minutes or days, boards and servers restart, clocks change in
-two of three time zones. Everything is drawn from the seed and judged a week at a
+two of three time zones. Everything is generated from the seed and judged a week at a
 time, so memory use stays level. Writes a run directory like 'doorlab check'.`,
 		Example: `  doorlab age                                  # 30 days of 100 boards
   doorlab age --for 1y

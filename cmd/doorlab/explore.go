@@ -35,7 +35,7 @@ func exploreCommand(e *env) *cobra.Command {
 windows and outage policies, each in its own world on virtual time, and compares
 every answer, record, event and relay movement with a model of the contract. A sequence
 that fails is shortened and written as a scenario file that 'doorlab check' can run.
-The same seed draws the same sequences.`,
+The same seed generates the same sequences.`,
 		Example: `  doorlab explore --seed 7 --for 10m
   doorlab explore --seed 7 --sequences 200 --out found
   doorlab check --boards 2 found/explore-7-31.yaml   # what was found, again`,

@@ -1,4 +1,4 @@
-// Package explore draws random sequences of operations (permits, people, commands,
+// Package explore generates random sequences of operations (permits, people, commands,
 // time, faults, reboots, restarts, windows, hours, outage policies), lets a model of
 // the contract work out what each must answer and leave behind, and plays them as
 // scenario files. A sequence that the target and the model disagree about is
@@ -147,7 +147,7 @@ type verdict struct {
 
 // try plays a sequence once.
 func (r *run) try(ctx context.Context, index int, ops []Op, fast bool) verdict {
-	source := scenario(title(r.cfg.Seed, index), "drawn at random", ops)
+	source := scenario(title(r.cfg.Seed, index), "generated at random", ops)
 	f, err := engine.Parse(fmt.Sprintf("explore-%d-%d.yaml", r.cfg.Seed, index), source)
 	if err != nil {
 		return verdict{judge.Blocked, "the scenario can't be read: " + err.Error()}
