@@ -116,10 +116,10 @@ func boardTell(e *env) *cobra.Command {
 			var out toldRow
 			return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/tell", body, &out, func() { out.show(l.out) })
 		}, func(c *cobra.Command) {
-			c.Flags().StringVar(&channel, "channel", "", "channel of the message: cmd, sync, cfg or ack (default: nothing is said)")
+			c.Flags().StringVar(&channel, "channel", "", "channel of the message: cmd, sync, cfg or ack (default: no message is sent)")
 			c.Flags().StringVar(&payload, "payload", "", "the message as JSON (default {})")
 			c.Flags().StringVar(&raw, "raw", "", "the message as it is, instead of --payload")
-			c.Flags().BoolVar(&alone, "alone", false, "from now on the board hears only what it is told, so its hello waits for an answer on ack; --alone=false: its server again")
+			c.Flags().BoolVar(&alone, "alone", false, "from now on the board gets only the messages of this command, so its hello waits for an answer on ack; --alone=false: its server's again")
 		})
 }
 

@@ -223,6 +223,7 @@ func TestNames(t *testing.T) {
 		"steps:\n  - expect: onlin == 1":   `one.yaml:2:13: unknown name "onlin", did you mean "online"?`,
 		"steps:\n  - wait: crowd":          `one.yaml:2:11: no background step named "crowd" in this file`,
 		"steps:\n  - wait: 5m":             `one.yaml:2:11: no background step named "5m" in this file; to let time pass, use clock: {advance: 5m}`,
+		"steps:\n  - expect: 'a == \"b'":   `one.yaml:2:20: expression: a closing quotation mark is missing`,
 		"steps:\n  - expect: a = 1":        `one.yaml:2:15: expression: unexpected "="; to compare, write ==`,
 		"steps:\n  - clock: {to: cut+36h}": `one.yaml:2:17: no label "cut" in this file`,
 		"steps:\n  - clock: freezee":       `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,

@@ -55,6 +55,9 @@ func grammar(msg string) string {
 	if strings.HasPrefix(msg, "unexpected token EOF") {
 		return "it ends too early: unless it is in quotes, YAML ends it at a # after a space and, within { } or [ ], at a comma"
 	}
+	if msg == "literal not terminated" {
+		return "a closing quotation mark is missing"
+	}
 	if msg = badToken.ReplaceAllString(msg, "unexpected $1"); msg == `unexpected "="` {
 		msg += "; to compare, write =="
 	}

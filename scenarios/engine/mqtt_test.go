@@ -246,8 +246,8 @@ func TestTell(t *testing.T) {
 		`tell: {board: brd_1, send: cmd}`:                      "",
 		`tell: {send: cmd}`:                                    "board",
 		`tell: {board: brd_1, send: hello}`:                    "cmd",
-		`tell: {board: brd_1, payload: {n: 1}}`:                "nothing is said without send",
-		`tell: {board: brd_1, raw: x}`:                         "nothing is said without send",
+		`tell: {board: brd_1, payload: {n: 1}}`:                "a message needs send, the channel that it is sent to",
+		`tell: {board: brd_1, raw: x}`:                         "a message needs send, the channel that it is sent to",
 		`tell: {board: brd_1, send: cmd, raw: x, payload: {}}`: "give payload or raw",
 	} {
 		literalProblem(t, step, want)

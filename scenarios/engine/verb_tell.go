@@ -11,7 +11,7 @@ type Tell struct {
 	Send    string `json:"send,omitempty" jsonschema:"enum=cmd,enum=sync,enum=cfg,enum=ack,description=Channel of the message; without it, the step only shows where the board stands"`
 	Payload *Any   `json:"payload,omitempty" jsonschema:"description=What is said, as JSON"`
 	Raw     *Text  `json:"raw,omitempty" jsonschema:"description=What is said, as it is"`
-	Alone   *bool  `json:"alone,omitempty" jsonschema:"description=true: from now on the board hears only what it is told, not its server; false: its server as well"`
+	Alone   *bool  `json:"alone,omitempty" jsonschema:"description=true: from now on the board gets only the messages of these steps, none from its server; false: its server's as well"`
 }
 
 func (t *Tell) title() string { return strings.TrimSpace(t.Board.raw + " " + t.Send) }
@@ -49,6 +49,6 @@ func (c *checker) tell(t *Tell, pos Pos) {
 	case t.Payload != nil && t.Raw != nil:
 		c.b.Problem(pos, "a message has one payload: give payload or raw")
 	case t.Send == "" && (t.Payload != nil || t.Raw != nil):
-		c.b.Problem(pos, "nothing is said without send")
+		c.b.Problem(pos, "a message needs send, the channel that it is sent to")
 	}
 }
