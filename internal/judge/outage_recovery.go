@@ -24,7 +24,7 @@ func off4(v *View) Verdict {
 		records += v.uploaded(t, b, true)
 		missed += v.missed(b)
 	}
-	return t.plus(v.driven().of("OFF-4")).verdict(v, "OFF-4", fmt.Sprintf("%s boards equal to the server, %s buffered records arrived once each", amount.Number(boards), amount.Number(records))).
+	return t.plus(v.driven().of("OFF-4")).verdict(v, "OFF-4", fmt.Sprintf("%s boards in sync with the server, %s buffered records arrived exactly once", amount.Number(boards), amount.Number(records))).
 		triedIf(v.told, records+missed, "no board had missed or recorded anything during an outage")
 }
 
