@@ -79,9 +79,7 @@ func (j *journal) entry(e *history.Event) {
 	if e.Cause != "hold_end" { // people at a reader and resting behaviours have their ages judged with what they did
 		return
 	}
-	due := *e
-	due.At -= min(max(e.LateMs, 0), pulseLateMs) // a line that is noted late says the age at which it was due
-	if since, wrong := j.line.wrong(&due); wrong {
+	if since, wrong := j.line.wrong(e); wrong {
 		t.bad(e, "%s says outage age %s in its journal, but its line has been down for %s", x.id, history.Age(e.OutageAgeMs), history.Age(since)) // [CMD-7]
 	}
 }
