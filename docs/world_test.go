@@ -42,18 +42,19 @@ func TestWorldDocs(t *testing.T) {
 			p := def.Properties[field]
 			var words []string
 			if slices.Contains(def.Required, field) {
-				words = append(words, "needed")
+				words = append(words, "required")
 			}
 			if len(p.Enum) > 0 {
 				words = append(words, strings.Join(p.Enum, " or "))
 			}
-			if p.Default != nil {
-				words = append(words, fmt.Sprintf("default %v", p.Default))
-			}
 			if p.Description != "" {
 				words = append(words, strings.ToLower(p.Description[:1])+p.Description[1:])
 			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", field, strings.Join(words, "; "))
+			text := strings.Join(words, "; ")
+			if p.Default != nil {
+				text += fmt.Sprintf(" (default %v)", p.Default)
+			}
+			fmt.Fprintf(&b, "| `%s` | %s |\n", field, strings.TrimSpace(text))
 		}
 		b.WriteString("\n")
 	}

@@ -50,10 +50,10 @@ const day = 24 * 3600
 var All = []Fault{
 	{Name: "silent", Acts: OnCommand, Does: "The board neither acts nor reports.",
 		Outcome: "504 `noResponse`", Journal: "no line"},
-	{Name: "refuse", Acts: OnCommand, Does: "The board doesn't act and says so. With several, the one armed first wins.",
+	{Name: "refuse", Acts: OnCommand, Does: "The board doesn't act and reports a refusal. If several `refuse` faults apply, the one armed first wins.",
 		Outcome: "502 `refused` with `deviceCode`", Journal: "`refuse`",
 		Params: []Param{{Name: "code", Means: "the refusal code", Names: wire.RefusalCodes}}},
-	{Name: "slow", Acts: OnCommand, Does: "The board waits before it acts. Several add up. Past `notAfter` (5 s) it refuses with `expired`.",
+	{Name: "slow", Acts: OnCommand, Does: "The board waits before it acts. The delays of several `slow` faults add up. Past `notAfter` (5 s) it refuses with `expired`.",
 		Outcome: "200 late, 502 `refused` (`expired`) or 504 `noResponse`", Journal: "`pulse`, `hold` or `lock` late, or `refuse`",
 		Params: spread(1500, 4000), check: spreadOK},
 	{Name: "silent-after", Acts: OnCommand, Does: "The board acts but doesn't report. A refusal is still reported.",
@@ -64,14 +64,14 @@ var All = []Fault{
 		Outcome: "504 `noResponse`", Journal: "`pulse`, `hold` or `lock`"},
 	{Name: "stale", Acts: OnCommand, Does: "The report carries the epoch of a previous connection. Reports are matched by command id, so it still counts.",
 		Outcome: "200 `reported`", Journal: "`pulse`, `hold` or `lock`"},
-	{Name: "late", Acts: OnCommand, Does: "The board acts at once and waits before it reports, by default longer than the server waits for it. Several add up.",
+	{Name: "late", Acts: OnCommand, Does: "The board acts at once and waits before it reports, by default longer than the server waits for it. The delays of several `late` faults add up.",
 		Outcome: "504 `noResponse`; the record is settled when the report comes in", Journal: "`pulse`, `hold` or `lock`",
 		Params: spread(9000, 12000), check: spreadOK},
 	{Name: "duplicate", Acts: OnCommand, Does: "The report goes up twice.",
 		Outcome: "200 `reported`, once", Journal: "one line"},
 	{Name: "reorder", Acts: OnCommand, Does: "The report goes up after the board's next one, or after 2 s.",
 		Outcome: "200 `reported`", Journal: "`pulse`, `hold` or `lock`"},
-	{Name: "noop", Acts: OnCommand, Does: "Nothing, except that the commands it matches are counted.",
+	{Name: "noop", Acts: OnCommand, Does: "Has no effect; counts the commands that it matches.",
 		Outcome: "unchanged", Journal: "unchanged"},
 
 	{Name: "offline", Acts: OnLine, Does: "The line is cut cleanly: both ends notice at once, and the board doesn't reconnect while the fault is in force.",
@@ -82,7 +82,7 @@ var All = []Fault{
 		Outcome: "504 `noResponse`, then 409 `device_offline`", Journal: "`pulse`, `hold` or `lock` until the board notices"},
 	{Name: "oneway-down", Acts: OnLine, Does: "What the server sends is lost.",
 		Outcome: "504 `noResponse`, then 409 `device_offline`", Journal: "no line; after `graceSec` the resting behaviour"},
-	{Name: "lossy", Acts: OnLine, Does: "Messages are lost, repeated and delayed in both directions. Several add up like lines in series.",
+	{Name: "lossy", Acts: OnLine, Does: "Messages are lost, repeated and delayed in both directions. Several `lossy` faults add up like lines in series.",
 		Outcome: "200 `reported` or 504 `noResponse`", Journal: "one line for each command that arrived",
 		Params: []Param{
 			{Name: "percent", Means: "messages lost", Unit: "%", Default: 10, Max: 100},
@@ -96,7 +96,7 @@ var All = []Fault{
 			{Name: "downSec", Means: "how long it stays down", Unit: "s", Default: 10, Min: 0.1, Max: 30 * day},
 		}},
 
-	{Name: "skew", Acts: OnClock, Does: "The board's wall clock is off by `seconds` and drifts by `ppm`. Several add up. The outage age stays right.",
+	{Name: "skew", Acts: OnClock, Does: "The board's wall clock is off by `seconds` and drifts by `ppm`. Several `skew` faults add up. The outage age stays right.",
 		Outcome: "unchanged", Journal: "on site, permits and windows begin and end by the wrong clock",
 		Params: []Param{
 			{Name: "seconds", Means: "the offset", Unit: "s", Default: 300, Min: -366 * day, Max: 366 * day},

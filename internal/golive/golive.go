@@ -70,8 +70,8 @@ var rules = []rule{
 	{"new_key_after_409", "After 409 device_offline the next try has a new key", newKeyAfter409},
 	{"back_off", "After 429 the client waits as long as Retry-After says", backOff},
 	{"door_ids", "doorIds is never an empty array", doorIDs},
-	{"methods", "Nothing that changes something is called by GET", methods},
-	{"errors", "Errors are handled: nothing is repeated that can't succeed", errorsHandled},
+	{"methods", "GET is never used for calls that change something", methods},
+	{"errors", "Requests that can't succeed are not repeated", errorsHandled},
 }
 
 // Check computes the checklist from a place's requests, oldest first. Requests by the place's customers don't count:

@@ -43,7 +43,7 @@ var sentences = map[string]sentence{
 	"get":           {"GET was sent to a path that changes something.", "변경하는 경로에 GET을 보냈습니다."},
 	"post":          {"Doors are opened by POST.", "POST로 문을 열었습니다."},
 	"error_again":   {"The same request was answered {status} {code} {count} times within a minute.", "같은 요청이 1분 안에 {count}번 {status} {code} 응답을 받았습니다."},
-	"error_handled": {"After {status} {code} the client went on with something else.", "{status} {code} 뒤에 같은 요청을 되풀이하지 않고 다음으로 넘어갔습니다."},
+	"error_handled": {"After {status} {code} the client didn't repeat the request.", "{status} {code} 뒤에 같은 요청을 되풀이하지 않았습니다."},
 }
 
 // hows tell by point how to show it.

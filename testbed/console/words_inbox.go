@@ -40,8 +40,8 @@ var inboxWords = map[string]pair{
 	"golive.point.new_key_after_409":  {"After 409 device_offline the next try has a new key", "409 device_offline 뒤에는 새 키로 다시 시도합니다"},
 	"golive.point.back_off":           {"After 429 the client waits as long as Retry-After says", "429 뒤에는 Retry-After만큼 기다립니다"},
 	"golive.point.door_ids":           {"doorIds is never an empty array", "doorIds에 빈 배열을 보내지 않습니다"},
-	"golive.point.methods":            {"Nothing that changes something is called by GET", "변경하는 요청을 GET으로 보내지 않습니다"},
-	"golive.point.errors":             {"Errors are handled: nothing is repeated that can't succeed", "오류를 처리하고, 성공할 수 없는 요청을 반복하지 않습니다"},
+	"golive.point.methods":            {"GET is never used for calls that change something", "변경하는 요청을 GET으로 보내지 않습니다"},
+	"golive.point.errors":             {"Requests that can't succeed are not repeated", "성공할 수 없는 요청을 반복하지 않습니다"},
 }
 
 // peopleWords are the texts of the people page.
