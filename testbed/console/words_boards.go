@@ -70,10 +70,10 @@ var boardWords = map[string]pair{
 	"leaf.open":       {"leaf open", "문짝 열림"},
 	"leaf.closed":     {"leaf closed", "문짝 닫힘"},
 
-	"journal.action": {"Relay", "릴레이"},
+	"journal.action": {"What it did", "한 일"},
 	"journal.cause":  {"Cause", "원인"},
 	"journal.of":     {"Command or grant", "명령 또는 권한"},
-	"journal.none":   {"This shows what each relay really did, whatever the answers said. Open a door to see a line.", "릴레이가 실제로 한 일이 여기에 나타납니다. 문을 열어 보세요."},
+	"journal.none":   {"This shows what the board really did or refused to do, whatever the answers said. Open a door to see a line.", "보드가 실제로 한 일과 거부한 일이 여기에 나타납니다. 문을 열어 보세요."},
 
 	"beliefs.revision": {"revision %d", "리비전 %d"},
 	"beliefs.grace":    {"grace %s", "유예 %s"},
@@ -91,7 +91,7 @@ var faultWords = map[string]pair{
 	"faults.armed":      {"Armed faults", "걸린 장애"},
 	"faults.none":       {"No faults armed. Boards may be offline for other reasons.", "걸린 장애가 없습니다. 보드가 다른 이유로 오프라인일 수는 있습니다."},
 	"faults.add":        {"Add a fault", "장애 추가"},
-	"faults.lead":       {"Faults stack. The API, scenarios and load tests use the same list.", "장애는 겹칠 수 있습니다. API, 시나리오, 부하 시험이 같은 목록을 씁니다."},
+	"faults.lead":       {"Faults stack; where only one can act, the first in this list does. The control API, scenarios and load tests use the same list and names.", "장애는 겹칠 수 있으며, 하나만 작용할 수 있으면 이 목록에서 앞의 것이 작용합니다. 제어 API, 시나리오, 부하 시험이 같은 목록과 이름을 씁니다."},
 	"faults.caller":     {"Caller sees", "호출자가 보는 것"},
 	"faults.where":      {"Where", "대상"},
 	"faults.boards":     {"boards", "보드"},
@@ -128,6 +128,7 @@ var runWords = map[string]pair{
 	"runs.sent":    {"%s requests, %s per second", "요청 %s건, 초당 %s건"},
 	"runs.seed":    {"Seed", "시드"},
 	"runs.reason":  {"Reason", "이유"},
-	"runs.none":    {"No runs in %s yet. Runs of check and load appear here with their reports. To run the suite into this directory:", "%s에 아직 실행이 없습니다. check와 load를 실행하면 결과와 보고서가 여기에 표시됩니다. 이 디렉터리에 검사 결과를 남기려면:"},
-	"runs.dir":     {"Looked for in %s", "찾은 곳: %s"},
+	"runs.none":    {"No runs in %s yet.", "%s에 아직 실행이 없습니다."},
+	"runs.lead":    {"Runs of check and load in that directory appear here with their reports. To add one:", "그 디렉터리에 있는 check와 load의 실행 결과와 보고서가 여기에 표시됩니다. 하나 추가하려면:"},
+	"runs.nowhere": {"This process looks for no runs. Those of check and load have their reports in their own directories.", "이 프로세스는 실행 결과를 찾지 않습니다. check와 load의 보고서는 각 실행의 디렉터리에 있습니다."},
 }

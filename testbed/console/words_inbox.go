@@ -29,7 +29,7 @@ var inboxWords = map[string]pair{
 	"golive.title":                    {"Go-live checklist", "출시 점검표"},
 	"golive.ready":                    {"ready", "준비 완료"},
 	"golive.notyet":                   {"not yet", "준비 중"},
-	"golive.lead":                     {"Computed from the %s requests in this inbox.", "이 요청함의 요청 %s건으로 계산합니다."},
+	"golive.lead":                     {"Computed from the partner's %s requests in this inbox; those of customers don't count.", "이 요청함에서 고객의 요청을 뺀 파트너의 요청 %s건으로 계산합니다."},
 	"golive.again":                    {"Start over", "처음부터"},
 	"golive.proven":                   {"✓ proven", "✓ 확인됨"},
 	"golive.broken":                   {"✗ broken", "✗ 위반"},
