@@ -24,8 +24,8 @@ type Point struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	State string `json:"state"`
-	Says  string `json:"says"` // what was seen; for an unseen point, how to show it
-	// Finding is what was seen, by name, and Figures its numbers; "" for an unseen point.
+	Says  string `json:"says"` // what was seen; for an unseen point, what was seen so far and how to show it
+	// Finding is what was seen, by name, and Figures its numbers; "" for an unseen point about which nothing was.
 	Finding string  `json:"finding"`
 	Figures Figures `json:"figures"`
 	Seqs    []int64 `json:"seqs"` // the requests that prove or break it, in the inbox's numbers
@@ -81,6 +81,9 @@ func Check(entries []*inbox.Entry) List {
 	l := List{Ready: true, Requests: len(entries)}
 	for _, r := range rules {
 		f := r.look(entries)
+		if f.state == "" {
+			f = soFar(r.id, entries)
+		}
 		p := Point{ID: r.id, Title: r.title, State: f.state, Finding: f.name, Figures: f.figures, Seqs: []int64{}, Requests: []string{}}
 		if p.State == "" {
 			p.State = Unseen

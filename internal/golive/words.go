@@ -44,6 +44,15 @@ var sentences = map[string]sentence{
 	"post":          {"Doors are opened by POST.", "POST로 문을 열었습니다."},
 	"error_again":   {"The same request was answered {status} {code} {count} times within a minute.", "같은 요청이 1분 안에 {count}번 {status} {code} 응답을 받았습니다."},
 	"error_handled": {"After {status} {code} the client didn't repeat the request.", "{status} {code} 뒤에 같은 요청을 되풀이하지 않았습니다."},
+
+	"so_far_exchanged": {"Exchanges so far: {count}; the token used most served {uses}.", "지금까지 키를 {count}번 교환했고, 가장 많이 쓴 토큰은 요청 {uses}건에 쓰였습니다."},
+	"so_far_keys":      {"Commands with a key of their own so far: {count}.", "지금까지 고유한 키로 보낸 명령은 {count}건입니다."},
+	"so_far_504":       {"Commands answered 504 so far: {count}, none of them repeated.", "지금까지 504를 받은 명령이 {count}건 있지만, 다시 보낸 것이 없습니다."},
+	"so_far_409":       {"Commands answered 409 device_offline so far: {count}, none of them tried again.", "지금까지 409 device_offline을 받은 명령이 {count}건 있지만, 다시 시도한 것이 없습니다."},
+	"so_far_429":       {"Requests answered 429 so far: {count}, none of them tried again.", "지금까지 429를 받은 요청이 {count}건 있지만, 다시 시도한 것이 없습니다."},
+	"so_far_permits":   {"Permits that were refused so far: {count}.", "지금까지 거부된 허가 등록이 {count}건 있습니다."},
+	"so_far_commands":  {"Door commands so far: {count}, none of them answered 200.", "지금까지 보낸 문 명령 {count}건 가운데 200을 받은 것이 없습니다."},
+	"so_far_errors":    {"Errors so far: {count}, none of them followed by another request that succeeded.", "지금까지 오류가 {count}건 있었고, 그 뒤에 성공한 다른 요청이 없습니다."},
 }
 
 // hows tell by point how to show it.
@@ -75,10 +84,11 @@ func (p Point) english() string {
 }
 
 func (p Point) sentence() sentence {
-	if p.State == Unseen {
-		return hows[p.ID]
+	if p.State != Unseen {
+		return sentences[p.Finding]
 	}
-	return sentences[p.Finding]
+	how, seen := hows[p.ID], sentences[p.Finding]
+	return sentence{strings.TrimSpace(seen.en + " " + how.en), strings.TrimSpace(seen.ko + " " + how.ko)}
 }
 
 // in puts the figures into a sentence; durations are written as units says.
