@@ -48,8 +48,9 @@ func TestByHand(t *testing.T) {
 	}
 	board, door := boards[0].BoardID, boards[0].Doors[0].DoorID
 
-	out, _ = run(codeOK, "fault", "add", "offline", "--board", board, "--for", "1h")
+	out, said := run(codeOK, "fault", "add", "offline", "--board", board, "--for", "1h")
 	id := strings.TrimSpace(out)
+	holds(said, "offline on 1 board\n")
 	out, _ = run(codeOK, "fault", "list")
 	holds(out, id)
 	run(codeOK, "clock", "freeze")
