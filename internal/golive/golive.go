@@ -66,8 +66,8 @@ type rule struct {
 var rules = []rule{
 	{"token_reuse", "An access token is reused until it expires", tokenReuse},
 	{"unique_keys", "Every door command has an Idempotency-Key of its own", uniqueKeys},
-	{"same_key_after_504", "After a 504 the same request is repeated with the same key", sameKeyAfter504},
-	{"new_key_after_409", "After 409 device_offline the next try has a new key", newKeyAfter409},
+	{"same_key_after_504", "After a 504 the same request is repeated with the same idempotency key", sameKeyAfter504},
+	{"new_key_after_409", "After 409 device_offline the next try has a new idempotency key", newKeyAfter409},
 	{"back_off", "After 429 the client waits as long as Retry-After says", backOff},
 	{"door_ids", "doorIds is never an empty array", doorIDs},
 	{"methods", "GET is never used for calls that change something", methods},

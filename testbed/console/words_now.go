@@ -72,7 +72,7 @@ var nowWords = map[string]pair{
 	"command.request":  {"API request", "API 요청"},
 	"command.board":    {"Board", "보드"},
 	"command.grant":    {"Grant", "출입 권한"},
-	"command.key":      {"Idempotency-Key (hash)", "Idempotency-Key (해시)"},
+	"command.key":      {"Idempotency key (hash)", "Idempotency-Key (해시)"},
 	"command.way":      {"From request to answer", "요청에서 응답까지"},
 	"command.step":     {"Step", "단계"},
 	"command.after":    {"After", "경과"},
