@@ -133,6 +133,7 @@ func mistakes(board string) map[string][]string {
 		"give --door and one of --phone and --link":        {"why", "--place", "plc_x", "--phone", "01099998888"},
 		`no place "Nowhere"`:                               {"why", "--place", "Nowhere", "--exposure"},
 		"give --place, the place whose requests to delete": {"inbox", "clear"},
+		`no request "x1" in the inbox; pass a number`:      {"inbox", "show", "x1"},
 		"clock advance banana: must be a duration":         {"clock", "advance", "banana"},
 	}
 }
