@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // commandPage shows a command's way from the request to the answer.
@@ -33,7 +34,7 @@ type commandView struct {
 	Answer   string
 	Steps    []hop
 	Refusal  string // the board's code
-	Request  int64  // its number in the inbox, 0 = it came without one, or isn't kept
+	Request  int64  // its number in the inbox, 0 = it came without one, or long ago
 	Messages []messageRow
 }
 
@@ -87,10 +88,12 @@ func (c Chain) refusal() string {
 	return answer.Details.DeviceCode
 }
 
-// requestOf is the number of the request that a command came with: the first, as others are replays.
+// requestOf is the number of the request that a command came with: the first, as others are replays. A call comes with none.
 func (c *Console) requestOf(r *http.Request, x Chain) (seq int64) {
+	path := map[string]string{string(vocab.API): x.DoorID, string(vocab.Link): "/entry/open"}[x.Method]
+	ask := url.Values{"placeId": {x.PlaceID}, "path": {path}, "limit": {fmt.Sprint(inboxRows)}}
 	var list []request
-	if c.lab(r.Context(), http.MethodGet, "/inbox?limit=500&placeId="+url.QueryEscape(x.PlaceID), nil, &list) != nil {
+	if path == "" || c.lab(r.Context(), http.MethodGet, "/inbox?"+ask.Encode(), nil, &list) != nil {
 		return 0 // the page is about the command
 	}
 	for _, q := range list {
