@@ -86,6 +86,9 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	}
 	a.promise.check(r, resp, body)
 	ans := read(resp, body)
+	if ans.code == "token_expired" { // perhaps by a jump that nobody here has noticed
+		a.domain.look(ctx)
+	}
 	e.Kind, e.Status, e.Code, e.Outcome = history.Answer, ans.status, ans.code, ans.outcome
 	e.CommandID, e.Reason, e.Replayed = ans.command, ans.device, ans.replayed
 	sum := sha256.Sum256(body)
@@ -158,7 +161,8 @@ var statusOf = map[vocab.Outcome]int{vocab.Offline: http.StatusConflict, vocab.R
 // machine's own.
 type domain struct {
 	clock Clock
-	ahead atomic.Int64 // of the machine's clock, ns
+	ask   func(ctx context.Context) (again bool) // polls the control listener, nil = there is none
+	ahead atomic.Int64                           // of the machine's clock, ns
 }
 
 func (d *domain) now() time.Time {
@@ -170,13 +174,20 @@ func (d *domain) now() time.Time {
 
 // follow polls the control listener every two seconds until ctx ends. A jump in between is noticed by the 401 that it
 // causes.
-func (d *domain) follow(ctx context.Context, via http.RoundTripper, control, token string) {
-	for d.ask(ctx, via, control, token) && client.Pause(ctx, 2*time.Second) == nil {
+func (d *domain) follow(ctx context.Context) {
+	for d.ask(ctx) && client.Pause(ctx, 2*time.Second) == nil {
 	}
 }
 
-// ask polls once, and reports whether it is worth asking again.
-func (d *domain) ask(ctx context.Context, via http.RoundTripper, listener, token string) bool {
+// look polls once, if there is anybody to ask.
+func (d *domain) look(ctx context.Context) {
+	if d.ask != nil {
+		d.ask(ctx)
+	}
+}
+
+// poll asks a control listener once, and reports whether it is worth asking again.
+func (d *domain) poll(ctx context.Context, via http.RoundTripper, listener, token string) bool {
 	var told struct{ Now time.Time }
 	err := client.Client{Base: listener, Token: token, HTTP: &http.Client{Transport: via}}.Do(ctx, http.MethodGet, control.Prefix+"/clock", nil, &told)
 	if err != nil {

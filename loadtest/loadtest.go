@@ -42,6 +42,9 @@ type Place struct {
 // Clock tells domain time.
 type Clock interface{ Now() time.Time }
 
+// Looker is a clock that may have missed a jump, and looks again.
+type Looker interface{ Look(ctx context.Context) }
+
 // Options of a run; the zero value works.
 type Options struct {
 	History   func(history.Event) // nil: none

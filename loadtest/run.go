@@ -77,9 +77,14 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	if r.control = t.clients(); len(p.Faults) > 0 && len(r.control) == 0 {
 		return nil, ErrNoFaults
 	}
+	if clock, ok := o.Clock.(Looker); ok {
+		r.api.domain.ask = func(ctx context.Context) bool { clock.Look(ctx); return true }
+	}
 	if o.Clock == nil && len(t.Control) > 0 {
-		if r.api.domain.ask(ctx, r.via, t.Control[0], t.ControlToken) {
-			r.follower.Go(func() { r.api.domain.follow(ctx, r.via, t.Control[0], t.ControlToken) })
+		d := r.api.domain
+		d.ask = func(ctx context.Context) bool { return d.poll(ctx, r.via, t.Control[0], t.ControlToken) }
+		if d.ask(ctx) {
+			r.follower.Go(func() { d.follow(ctx) })
 		}
 	}
 	if t.Marks != nil && o.Judge {

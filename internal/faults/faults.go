@@ -96,7 +96,7 @@ var All = []Fault{
 			{Name: "downSec", Means: "how long it stays down", Unit: "s", Default: 10, Min: 0.1, Max: 30 * day},
 		}},
 
-	{Name: "skew", Acts: OnClock, Does: "The board's wall clock is off by `seconds` and drifts by `ppm`. Several `skew` faults add up. The outage age stays right.",
+	{Name: "skew", Acts: OnClock, Does: "The board's wall clock is off by `seconds` and drifts by `ppm`. Several `skew` faults add up. The outage age stays right. The server drops records from more than an hour ahead or 30 days behind.",
 		Outcome: "unchanged", Journal: "on site, permits and windows begin and end by the wrong clock",
 		Params: []Param{
 			{Name: "seconds", Means: "the offset", Unit: "s", Default: 300, Min: -366 * day, Max: 366 * day},

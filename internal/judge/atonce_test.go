@@ -48,7 +48,7 @@ func TestRevokedWithinThreeSeconds(t *testing.T) {
 		"a revoked phone is denied":         {func(h *builder) { h.phone("denied", "revoked", "") }, ent1, Pass, ""},
 		"a revoked phone opens":             {func(h *builder) { h.phone("opened", "phone", doorOf("brd_1", 1)) }, ent1, Fail, "let in"},
 		"a revoked phone opens (one rule)":  {func(h *builder) { h.phone("opened", "phone", doorOf("brd_1", 1)) }, ent3, Fail, "let in"},
-		"a revoked phone is denied by rule": {func(h *builder) { h.phone("denied", "revoked", "") }, ent3, Pass, "3 by link or call"},
+		"a revoked phone is denied by rule": {func(h *builder) { h.phone("denied", "revoked", "") }, ent3, Pass, "3 decisions on links and calls"},
 	} {
 		got := tc.judge(atOnce(tc.after))
 		if said := got.Number + " " + strings.Join(got.Untried, ", "); got.Status != tc.status || !strings.Contains(said, tc.want) {

@@ -14,7 +14,7 @@ func ent1(v *View) Verdict {
 	n, s := v.decided(), v.served()
 	t := n.connected.plus(v.second().of("ENT-1")).plus(s.of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
-	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions equal to the reference%s, and %s by link, call or content",
+	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions of connected boards%s and %s checks of links, calls and content, all equal to the reference",
 		amount.Number(n.connected.checked), n.rest(), amount.Number(t.checked-n.connected.checked))).
 		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or with a grant that doesn't open it")
 }
@@ -40,7 +40,8 @@ type decisions struct {
 	granted            int // in an outage, to be let in by a grant
 	missed             int // came after 36 h and would have been let in before
 	last               int // let in by a grant in the last second before
-	oldestMs           int64
+	oldestMs           int64 // of the outage in which somebody was let in
+	agedMs             int64 // of the outage in which anything was decided
 	minus, exact, plus int // boundary values of OFF-2 that were hit
 }
 
@@ -171,7 +172,7 @@ func (n *decisions) overLimit(b *board, p *place, e presentation) {
 func (n *decisions) decided(b *board, r ruling, e presentation) {
 	t := n.connected
 	if e.away() {
-		t = n.outage
+		t, n.agedMs = n.outage, max(n.agedMs, e.OutageAgeMs)
 		if e.Result == vocab.Opened {
 			n.opened++
 			n.oldestMs = max(n.oldestMs, e.OutageAgeMs)

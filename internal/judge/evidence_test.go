@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -252,6 +253,27 @@ func TestOneWayIn(t *testing.T) {
 		h.press(tc.press, rule)
 		if got := ent3(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
 			t.Errorf("after a press answered %d: got %s, lacks %q; want PASS, tried %t", tc.press, got, got.Untried, tc.want)
+		}
+	}
+}
+
+// TestStrangeClock: a server drops records with a time more than an hour ahead or 30 days behind. One that is missing for
+// that is no breach.
+func TestStrangeClock(t *testing.T) {
+	t.Parallel()
+	for off, bad := range map[int64]bool{0: true, aheadMs: true, aheadMs + 1: false, -behindMs: true, -behindMs - 1: false} {
+		h := oneBoard()
+		for range 2 {
+			h.present("brd_1", "eve", vocab.Denied, vocab.NoValidGrant, "")
+		}
+		h.events = slices.DeleteFunc(h.events, func(e history.Event) bool { return e.Kind == history.RecordIn && e.RecordSeq == 1 })
+		for i := range h.events {
+			if e := &h.events[i]; e.Kind == history.Presented && e.RecordSeq == 1 && off != 0 {
+				e.BoardAt = e.At + off
+			}
+		}
+		if got := ent4(NewView(h.events)); (got.Status == Fail) != bad {
+			t.Errorf("the clock is off by %d ms: got %s, want a breach: %t", off, got, bad)
 		}
 	}
 }

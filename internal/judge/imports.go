@@ -58,7 +58,7 @@ func imp1(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows with the result that the rows before them call for", amount.Number(t.checked), amount.Number(rows))).
+	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows, each with the expected result", amount.Number(t.checked), amount.Number(rows))).
 		tried(told, "no row failed next to another one or was imported again")
 }
 

@@ -24,7 +24,7 @@ type journal struct {
 	line  lineState
 	last  *history.Event // the line before
 	acked *history.Event // the last acknowledgement; nil = nothing is known to be stored
-	told  bool           // a scenario told it what to do: the history lacks the lines of that time
+	gap   bool           // the history lacks lines before the next: a scenario told the board what to do, or the run begins here
 }
 
 func (j *journal) see(e *history.Event) {
@@ -38,13 +38,15 @@ func (j *journal) see(e *history.Event) {
 	case history.Door: // a process that kept nothing begins here, too
 		j.acked, j.line = nil, lineState{}
 	case history.Attached:
-		j.acked, j.told = nil, len(j.v.hands[j.of.id]) > 0
+		j.acked, j.gap = nil, len(j.v.hands[j.of.id]) > 0
 	case history.Wiped, history.Detached:
 		j.acked = nil
+	case history.Begun: // of what came before, only the lines of holds that go on are told
+		j.gap = true
 	case history.Actuation:
 		if e.JournalSeq != 0 {
 			j.entry(e)
-			j.last, j.told = e, false
+			j.last, j.gap = e, false
 		}
 	}
 }
@@ -64,7 +66,7 @@ func (j *journal) hello(e *history.Event) {
 func (j *journal) entry(e *history.Event) {
 	t, x := j.b.at(lineClause(e)), j.of
 	if last := j.last; last != nil {
-		if e.JournalSeq != last.JournalSeq+1 && !(j.told && e.JournalSeq > last.JournalSeq) {
+		if e.JournalSeq != last.JournalSeq+1 && !(j.gap && e.JournalSeq > last.JournalSeq) {
 			t.bad(e, "%s has line %d of its journal after line %d", x.id, e.JournalSeq, last.JournalSeq) // [CMD-1]
 		}
 		if e.Boot < last.Boot || e.Boot == last.Boot && x.diedBetween(last, e) {
@@ -77,9 +79,7 @@ func (j *journal) entry(e *history.Event) {
 	if e.Cause != "hold_end" { // people at a reader and resting behaviours have their ages judged with what they did
 		return
 	}
-	due := *e
-	due.At -= min(max(e.LateMs, 0), pulseLateMs) // a line that is noted late says the age at which it was due
-	if since, wrong := j.line.wrong(&due); wrong {
+	if since, wrong := j.line.wrong(e); wrong {
 		t.bad(e, "%s says outage age %s in its journal, but its line has been down for %s", x.id, history.Age(e.OutageAgeMs), history.Age(since)) // [CMD-7]
 	}
 }

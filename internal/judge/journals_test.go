@@ -21,6 +21,12 @@ func TestJournals(t *testing.T) {
 	reboot := history.Event{Kind: history.Rebooted, At: t0 + 2000}
 	wiped := history.Event{Kind: history.Wiped, At: t0 + 2000}
 	taken, told, back := history.Event{Kind: history.Detached, At: t0 + 1}, history.Event{Kind: history.Hand, At: t0 + 1}, history.Event{Kind: history.Attached, At: t0 + 2}
+	away, again := history.Event{Kind: history.Detached, At: t0 + 2000}, history.Event{Kind: history.Attached, At: t0 + 602_000}
+	late := func(e history.Event, ms int64) history.Event {
+		e.LateMs = ms
+		return e
+	}
+	begun := history.Event{Kind: history.Begun, At: t0 + 2}
 	cut := history.Event{Kind: history.Line, At: t0 + 2000, Op: "down", Text: "offline"}
 	for name, c := range map[string]struct {
 		events []history.Event
@@ -31,6 +37,8 @@ func TestJournals(t *testing.T) {
 		"lines of when it was told":         {[]history.Event{line(0, 3, 1, 7, "onsite"), taken, told, back, line(3, 9, 1, 7, "onsite"), line(4, 10, 1, 7, "onsite")}, nil},
 		"a line is missing since":           {[]history.Event{line(0, 3, 1, 7, "onsite"), taken, told, back, line(3, 9, 1, 7, "onsite"), line(4, 11, 1, 7, "onsite")}, []string{"ENT-1"}},
 		"told, and numbers begin again":     {[]history.Event{line(0, 3, 1, 7, "onsite"), taken, told, back, line(3, 3, 1, 7, "onsite")}, []string{"ENT-1"}},
+		"lines from before the run":         {[]history.Event{line(0, 3, 1, 7, "command"), begun, line(3, 9, 1, 7, "onsite"), line(4, 10, 1, 7, "onsite")}, nil},
+		"a line of the run is missing":      {[]history.Event{line(0, 3, 1, 7, "command"), begun, line(3, 9, 1, 7, "onsite"), line(4, 11, 1, 7, "onsite")}, []string{"ENT-1"}},
 		"lines of when it was away":         {[]history.Event{line(0, 3, 1, 7, "onsite"), taken, back, line(3, 9, 1, 7, "onsite")}, []string{"ENT-1"}},
 		"numbers begin again":               {[]history.Event{line(0, 3, 1, 7, "onsite"), reboot, line(3000, 1, 2, 7, "command")}, []string{"CMD-1"}},
 		"a reboot raises the boot":          {[]history.Event{line(0, 3, 1, 7, "onsite"), reboot, line(3000, 4, 2, 7, "onsite")}, nil},
@@ -42,6 +50,9 @@ func TestJournals(t *testing.T) {
 		"a hold's end in an outage":         {[]history.Event{cut, aged(line(62_000, 3, 1, 7, "hold_end"), 60_000)}, nil},
 		"a hold's end that denies it":       {[]history.Event{cut, line(62_000, 3, 1, 7, "hold_end")}, []string{"CMD-7"}},
 		"a hold's end that makes it longer": {[]history.Event{cut, aged(line(62_000, 3, 1, 7, "hold_end"), 90_000)}, []string{"CMD-7"}},
+		"a hold's end while it was away":    {[]history.Event{away, again, late(aged(line(602_000, 3, 1, 7, "hold_end"), 300_000), 300_000)}, nil},
+		"a hold's end that isn't late":      {[]history.Event{away, again, aged(line(602_000, 3, 1, 7, "hold_end"), 300_000)}, []string{"CMD-7"}},
+		"a hold's end too late for that":    {[]history.Event{away, again, late(aged(line(610_000, 3, 1, 7, "hold_end"), 300_000), 300_000)}, []string{"CMD-7"}},
 		"a hello after an outage":           {[]history.Event{cut, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, 60_000)}, nil},
 		"a hello that denies it":            {[]history.Event{cut, {Kind: history.Online, At: t0 + 62_000}}, []string{"OFF-4"}},
 	} {

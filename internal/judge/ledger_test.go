@@ -80,7 +80,7 @@ func TestLedgerWantsEvidence(t *testing.T) {
 		"no checker":                     {"HRS-9", nothing, Basis{}, Pass, "1 assertion"},
 		"a kind of evidence is missing":  {"CMD-6", one("CMD-6", "server died"), Basis{}, Pass, "1 seen · 1 assertion"},
 		"... and it is required":         {"CMD-6", one("CMD-6", "server died", "board died"), Basis{Require: []string{"CMD-6"}}, Invalid, "no server died, no board died · 1 seen · 1 assertion"},
-		"required, without ground truth": {"CMD-1", nothing, Basis{Require: []string{"all"}}, Invalid, "required: asserted only, 1 assertion"},
+		"required, without ground truth": {"CMD-1", nothing, Basis{Require: []string{"all"}}, Invalid, "required, but asserted only, 1 assertion"},
 		"required and whole":             {"CMD-6", one("CMD-6"), Basis{Require: []string{"all"}}, Pass, "1 seen · 1 assertion"},
 	} {
 		rows := Ledger(c.verdicts, asserted(c.clause), c.basis)
@@ -137,12 +137,12 @@ func TestKeyHashIsBoundToThePlace(t *testing.T) {
 func TestPlainNumbers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"1 token exchanges, at most 1 from one address in 60 s (limit 30), 0 refused": "1 token exchange, at most 1 from one address in 60 s (limit 30), 0 refused",
-		"1 on-site decisions equal to the reference, and 1 by link, call or content":  "1 on-site decision equal to the reference, and 1 by link, call or content",
-		"slowest of 13,781: 0.29 s (limit 300 s), 0 not due yet":                      "slowest of 13,781: 0.29 s (limit 300 s)",
-		"slowest of 1: 0.29 s (limit 300 s), 19 not due yet":                          "slowest of 1: 0.29 s (limit 300 s), 19 not due yet",
-		"1,001 calls with tokens of 1 revoked keys, none served too late":             "1,001 calls with tokens of 1 revoked key, none served too late",
-		"21 commands, each at its own place; 1 ids of other places refused":           "21 commands, each at its own place; 1 id of other places refused",
+		"1 token exchanges, at most 1 from one address in 60 s (limit 30), 0 refused":                                  "1 token exchange, at most 1 from one address in 60 s (limit 30), 0 refused",
+		"1 on-site decisions of connected boards and 1 checks of links, calls and content, all equal to the reference": "1 on-site decision of connected boards and 1 check of links, calls and content, all equal to the reference",
+		"slowest of 13,781: 0.29 s (limit 300 s), 0 not due yet":                                                       "slowest of 13,781: 0.29 s (limit 300 s)",
+		"slowest of 1: 0.29 s (limit 300 s), 19 not due yet":                                                           "slowest of 1: 0.29 s (limit 300 s), 19 not due yet",
+		"1,001 calls with tokens of 1 revoked keys, none served too late":                                              "1,001 calls with tokens of 1 revoked key, none served too late",
+		"21 commands, each at its own place; 1 ids of other places refused":                                            "21 commands, each at its own place; 1 id of other places refused",
 	} {
 		if got := plain(in); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -24,6 +24,7 @@ type lineState struct {
 	deaf     bool // and nothing has come through to it since
 	lost     bool // flash and clock were lost; the age is unknown until the next hello
 	detached bool
+	backAt   int64          // when it was attached again; what fell due in between is noted then
 	cause    *history.Event // what ended the connection
 }
 
@@ -43,7 +44,7 @@ func (s *lineState) see(e *history.Event) {
 		s.down(e, ageServerSlackMs, false)
 		s.detached = true
 	case history.Attached:
-		s.detached = false
+		s.detached, s.backAt = false, e.At
 	case history.Wiped:
 		s.lost = true
 	}
@@ -76,15 +77,25 @@ func (s *lineState) age(at int64) (low, high int64, ok bool) {
 // wrong reports an outage age that a board can't legitimately state, because its line has been down for a longer or
 // shorter time. A connection that has just come back may count as an outage until the board has heard of it.
 func (s *lineState) wrong(e *history.Event) (sinceMs int64, wrong bool) {
-	low, high, ok := s.age(e.At)
+	at := s.due(e)
+	low, high, ok := s.age(at)
 	switch {
 	case !ok || e.OutageAgeMs < 0:
 		return 0, false
 	case s.downAt == 0:
-		return 0, e.OutageAgeMs > 0 && e.At-s.upAt > ageContactMs
+		return 0, e.OutageAgeMs > 0 && at-s.upAt > ageContactMs
 	}
-	if since := e.At - s.downAt; s.deaf && e.OutageAgeMs > 0 { // it has noticed, and counts from its last packet
+	if since := at - s.downAt; s.deaf && e.OutageAgeMs > 0 { // it has noticed, and counts from its last packet
 		low = since - s.slack
 	}
-	return e.At - s.downAt, e.OutageAgeMs < low || e.OutageAgeMs > high
+	return at - s.downAt, e.OutageAgeMs < low || e.OutageAgeMs > high
+}
+
+// due is when an event was due: a line of the journal that is noted late says the age of that time.
+func (s *lineState) due(e *history.Event) int64 {
+	late := max(e.LateMs, 0)
+	if s.backAt == 0 || e.At > s.backAt+pulseLateMs {
+		late = min(late, pulseLateMs)
+	}
+	return e.At - late
 }

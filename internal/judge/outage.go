@@ -13,7 +13,7 @@ func off1(v *View) Verdict {
 	n := v.decided()
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages equal to the reference, %s opened; oldest outage %s%s",
-		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.oldestMs), n.rest())).
+		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.agedMs), n.rest())).
 		triedIf(v.told, n.granted, "nobody was let in by a grant during an outage")
 }
 

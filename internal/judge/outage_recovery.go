@@ -24,7 +24,7 @@ func off4(v *View) Verdict {
 		records += v.uploaded(t, b, true)
 		missed += v.missed(b)
 	}
-	return t.plus(v.driven().of("OFF-4")).verdict(v, "OFF-4", fmt.Sprintf("%s boards equal to the server, %s buffered records arrived once each", amount.Number(boards), amount.Number(records))).
+	return t.plus(v.driven().of("OFF-4")).verdict(v, "OFF-4", fmt.Sprintf("%s boards in sync with the server, %s buffered records arrived exactly once", amount.Number(boards), amount.Number(records))).
 		triedIf(v.told, records+missed, "no board had missed or recorded anything during an outage")
 }
 
@@ -104,7 +104,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 			if r := got[0]; r.Result != "" && (r.Result != e.Result || r.Reason != e.Reason && e.Result == vocab.Denied) {
 				t.bad(r, "record %d of %s says %s, the board %s", e.RecordSeq, b.id, said(r), said(e))
 			}
-		case b.dropped[e.RecordSeq] || lost(b, e):
+		case b.dropped[e.RecordSeq] || lost(b, e) || strange(e):
 		case e.RecordSeq < top || due(e):
 			t.checked++
 			t.bad(e, "record %d of %s never arrived", e.RecordSeq, b.id) // [OFF-4]
@@ -130,6 +130,17 @@ func (b *board) away() map[*history.Event]bool {
 // word of the record with it.
 func lost(b *board, e *history.Event) bool {
 	return len(b.wiped) > 0 && sooner(e, b.wiped[len(b.wiped)-1])
+}
+
+// A server drops records from more than an hour ahead, or from 30 days before the board's last contact.
+const (
+	aheadMs  = 3600 * 1000
+	behindMs = 30 * 24 * 3600 * 1000
+)
+
+// strange reports whether a presentation has a time, by the board's own clock, with which the server may drop its record.
+func strange(e *history.Event) bool {
+	return e.BoardAt != 0 && (e.BoardAt-e.At > aheadMs || e.At-e.BoardAt > behindMs)
 }
 
 // due reports whether, since a presentation, the board has been connected long enough to have uploaded it.

@@ -58,7 +58,7 @@ func perm2(v *View) Verdict {
 		ends, _ := instant(c.In["endsAt"])
 		of[key] = permit{id, ends, c}
 	}
-	return t.verdict(v, "PERM-2", fmt.Sprintf("%s creates with %s references, one permit each", amount.Number(t.checked), amount.Number(len(of)))).
+	return t.verdict(v, "PERM-2", fmt.Sprintf("%s registrations under %s references, one permit for each reference", amount.Number(t.checked), amount.Number(len(of)))).
 		tried(again, "no request was repeated")
 }
 
@@ -156,7 +156,7 @@ func perm7(v *View) Verdict {
 	pressed := v.served()
 	maps.Copy(seen, pressed.states)
 	t = t.plus(pressed.of("PERM-7"))
-	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, in the state of their time; %s links pressed", amount.Number(read), amount.Number(t.checked-read))).
+	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, each in the right state; %s links pressed", amount.Number(read), amount.Number(t.checked-read))).
 		tried(max(0, len(seen)-1), "all permits were in the same state")
 }
 
@@ -192,7 +192,7 @@ func instant(v any) (int64, bool) {
 // immediately.
 func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
-	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s registered as asked for, %s openings by link and phone", amount.Number(given.checked), amount.Number(used.checked))).
+	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s permits registered as requested, %s openings by link or phone", amount.Number(given.checked), amount.Number(used.checked))).
 		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within five minutes")
 }
 
@@ -200,7 +200,7 @@ func perm1(v *View) Verdict {
 // content and when read.
 func perm3(v *View) Verdict {
 	t, read := v.second().of("PERM-3"), v.readBack().of("PERM-3")
-	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as asked for, %s read", amount.Number(t.checked), amount.Number(read.checked))).
+	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as requested, %s read", amount.Number(t.checked), amount.Number(read.checked))).
 		tried(v.regiven(), "no registration changed a period or cleared a revocation")
 }
 
@@ -243,7 +243,7 @@ func (v *View) deadPages() (n int) {
 func perm6(v *View) Verdict {
 	rejected := v.doorRules()
 	t := v.second().of("PERM-6").plus(rejected)
-	return t.verdict(v, "PERM-6", fmt.Sprintf("%s creates with the doors that their doorIds select", amount.Number(t.checked))).
+	return t.verdict(v, "PERM-6", fmt.Sprintf("%s permits registered with the doors that their doorIds select", amount.Number(t.checked))).
 		tried(rejected.checked+v.scoped(), "no registration kept or replaced its doors, nobody read them, and nobody tried a different door")
 }
 

@@ -10,7 +10,7 @@ import (
 func ent3(v *View) Verdict {
 	s := v.served()
 	t := s.of("ENT-3")
-	return t.verdict(v, "ENT-3", fmt.Sprintf("%s by link or call, decided like the reference", amount.Number(t.checked))).
+	return t.verdict(v, "ENT-3", fmt.Sprintf("%s decisions on links and calls, equal to the reference", amount.Number(t.checked))).
 		triedIf(v.told, s.alike+min(s.links, s.calls)+min(s.let, s.kept), "only one of link and phone call was tried, with the same answer each time, and none failed at the board as a command for its door does")
 }
 

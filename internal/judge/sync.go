@@ -246,7 +246,7 @@ func sync3(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages, on the revision from before", amount.Number(t.checked))).
+	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages, all by the content from before", amount.Number(t.checked))).
 		triedIf(v.told, waiting, "during an outage, nobody tried a door where a pending change would have made a difference to them")
 }
 

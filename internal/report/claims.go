@@ -66,10 +66,10 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 	none := !slices.ContainsFunc(all, func(clause string) bool { return e.missing(clause) == "" })
 	for _, clause := range all {
 		if !c.shown[clause] && !e.counted[clause] {
-			return "it claims " + clause + ", and nothing in it could have failed for that"
+			return "it claims " + clause + ", but nothing in it could have failed for that"
 		}
 		if why := e.missing(clause); why != "" && (none || slices.Contains(f.Clauses, clause) || slices.Contains(situations, clause)) {
-			return "it claims " + clause + ", and " + why
+			return "it claims " + clause + ", but " + why
 		}
 	}
 	for _, of := range c.together {
@@ -78,7 +78,7 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 			shown = func(clause string) bool { return e.missing(clause) == "" }
 		}
 		if !slices.ContainsFunc(of.clauses, shown) {
-			return fmt.Sprintf("line %d claims %s, and %s", of.line, of.clauses[0], e.missing(of.clauses[0]))
+			return fmt.Sprintf("line %d claims %s, but %s", of.line, of.clauses[0], e.missing(of.clauses[0]))
 		}
 	}
 	for _, clause := range slices.Sorted(maps.Keys(c.unfit)) {

@@ -129,7 +129,7 @@ func TestAClaimOfWhatNeverHappened(t *testing.T) {
 			Steps: []*report.Step{{Name: "nothing moved", Status: judge.Pass, Asserts: true, Clauses: tc.step}}}}}
 		res.Settle(told)
 		got := res.Files[0]
-		if tc.bad == "" && got.Status != judge.Pass || tc.bad != "" && (got.Status != judge.Invalid || !strings.Contains(got.Reason, "it claims "+tc.bad+", and ")) {
+		if tc.bad == "" && got.Status != judge.Pass || tc.bad != "" && (got.Status != judge.Invalid || !strings.Contains(got.Reason, "it claims "+tc.bad+", but ")) {
 			t.Errorf("%s: %s %q, want it INVALID for %q", name, got.Status, got.Reason, tc.bad)
 		}
 	}

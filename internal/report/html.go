@@ -155,4 +155,5 @@ func idle(rows []judge.Row) []judge.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r judge.Row) bool { return !untouched(r) })
 }
 
-func untouched(r judge.Row) bool { return r.Status == judge.Skipped && r.Checked == 0 }
+// untouched: nothing put it to the test, and no step claimed it.
+func untouched(r judge.Row) bool { return r.Status == judge.Skipped && r.Checked == r.Judged }

@@ -185,7 +185,7 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	res.ledgerSays(judge.Fail) // a broken promise is told before a scenario, and that before a missing proof
 	res.filesSay()
 	res.ledgerSays(judge.Invalid)
-	if res.told && res.Status == judge.Pass && !slices.ContainsFunc(res.Ledger, func(r judge.Row) bool { return r.Status != judge.Skipped }) {
+	if res.told && res.Status == judge.Pass && !slices.ContainsFunc(res.Ledger, func(r judge.Row) bool { return r.Status != judge.Skipped || r.Judged+r.Real > 0 }) {
 		res.Status, res.Reason = judge.Invalid, "no guarantee was exercised: nothing that one of them is about happened"
 	}
 	if idle := res.unhit(); len(idle) > 0 {

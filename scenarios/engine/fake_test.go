@@ -16,32 +16,33 @@ import (
 
 // fake is a target: a minimal public API and one control listener.
 type fake struct {
-	reasons map[string]string // of denials at a reader, by phone
-	limited int               // so many token exchanges are refused with 429
-	mu      sync.Mutex
-	now     time.Time
-	frozen  bool
-	calls   []string          // method and path of every request
-	answers map[string]string // by Idempotency-Key
-	online  func(n int) bool  // at the n-th read of the boards
-	reads   int
-	permit  int    // status of a permit creation
-	hits    int    // of every fault
-	real    bool   // a detached board is listed too
-	told    bool   // so is one that somebody tells what to do
-	deaf    bool   // no board can be told anything
-	docs    string // the published document, the same for every sub-service
-	events  []history.Event
-	mode    string // clock mode; "" = virtual
-	loses   int    // messages given up per jump
-	lost    int
-	gone    int             // of these, how many are still to come
-	away    int             // control requests after POST /restart that get no answer
-	lines   []m             // of every journal
-	ended   map[string]bool // paths that DELETE no longer finds
-	broker  string          // where detached boards connect
-	api     *httptest.Server
-	lab     *httptest.Server
+	ahead, lag int               // how many revisions the board lacks once somebody has tried a door, and now
+	reasons    map[string]string // of denials at a reader, by phone
+	limited    int               // so many token exchanges are refused with 429
+	mu         sync.Mutex
+	now        time.Time
+	frozen     bool
+	calls      []string          // method and path of every request
+	answers    map[string]string // by Idempotency-Key
+	online     func(n int) bool  // at the n-th read of the boards
+	reads      int
+	permit     int    // status of a permit creation
+	hits       int    // of every fault
+	real       bool   // a detached board is listed too
+	told       bool   // so is one that somebody tells what to do
+	deaf       bool   // no board can be told anything
+	docs       string // the published document, the same for every sub-service
+	events     []history.Event
+	mode       string // clock mode; "" = virtual
+	loses      int    // messages given up per jump
+	lost       int
+	gone       int             // of these, how many are still to come
+	away       int             // control requests after POST /restart that get no answer
+	lines      []m             // of every journal
+	ended      map[string]bool // paths that DELETE no longer finds
+	broker     string          // where detached boards connect
+	api        *httptest.Server
+	lab        *httptest.Server
 }
 
 const fakeKey = "sacl_0123456789abcdefghijABCDEFGHIJ012345"
@@ -158,7 +159,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/boards":
 		f.reads++
 		on := f.online == nil || f.online(f.reads)
-		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1, "appliedRevision": 1,
+		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1 + f.lag, "appliedRevision": 1,
 			"doors": []m{{"doorId": "dor_1", "channel": 1}, {"doorId": "dor_2", "channel": 2}}}
 		list := []m{b}
 		if f.told {
@@ -200,6 +201,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/people/call":
 		say(w, 200, m{"data": m{"answered": true, "result": "denied", "reason": "no_valid_grant"}})
 	case path == "/people/present":
+		f.lag = f.ahead
 		reason := cmp.Or(f.reasons[fmt.Sprint(body["phone"])], "no_valid_grant")
 		say(w, 200, m{"data": m{"result": "denied", "reason": reason}})
 	default:

@@ -60,3 +60,19 @@ func TestRealBoards(t *testing.T) {
 		})
 	}
 }
+
+// TestBoardBehind: a decision that is unexpected because the board lacks a change says so.
+func TestBoardBehind(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[int]string{0: "reason no_valid_grant\n", 2: "reason no_valid_grant; its board has revision 1, the server 3 (synced waits"} {
+		f := newFake(t)
+		f.ahead = ahead
+		res, out := play(t, f, `
+steps:
+  - present: {phone: "01012345678", door: dor_1, result: opened}
+`, Options{})
+		if got := res.Files[0].Reason + "\n"; !strings.Contains(got, want) {
+			t.Errorf("%d revisions behind: got %q, want %q in it\n%s", ahead, got, want, out)
+		}
+	}
+}

@@ -85,6 +85,9 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	sent := r.sendNow()
 	a, err := send(ctx, r.api.http, q.method, r.api.base+q.path, h, q.body)
 	traceCall(ctx, q.method, q.path, q.body, a, err)
+	if err == nil && a.text("error") == "token_expired" { // perhaps by a jump in the background
+		r.catchUp(ctx)
+	}
 	if err == nil {
 		r.called(q, h, "", sent, a)
 		r.made(q, a)

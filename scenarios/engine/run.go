@@ -246,6 +246,16 @@ func (r *run) saw(c clockView) {
 	r.offset = c.Now.Sub(clock.WallNow())
 }
 
+// catchUp asks for the time again, if there is anybody to ask.
+func (r *run) catchUp(ctx context.Context) {
+	if r.lab == nil {
+		return
+	}
+	if c, err := r.lab.clock(ctx); err == nil {
+		r.saw(c)
+	}
+}
+
 // emit appends to the run's own history.
 func (r *run) emit(e history.Event) {
 	if e.At == 0 {

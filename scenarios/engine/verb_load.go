@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	if plan.Duration > 0 {
 		x.may(time.Duration(plan.Duration))
 	}
-	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Clock: domainTime(x.run.now), Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()})
+	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,10 @@ func loadFields(res loadtest.Result) fields {
 }
 
 // domainTime is what a run takes for domain time, as a clock for load.
-type domainTime func() time.Time
+type domainTime struct{ run *run }
 
 // Now implements loadtest.Clock.
-func (t domainTime) Now() time.Time { return t() }
+func (t domainTime) Now() time.Time { return t.run.now() }
+
+// Look implements loadtest.Looker.
+func (t domainTime) Look(ctx context.Context) { t.run.catchUp(ctx) }

@@ -37,7 +37,26 @@ func (p *Present) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, x.decided(p.Result, p.Reason, out)
+	err = x.decided(p.Result, p.Reason, out)
+	if bad := (*failure)(nil); errors.As(err, &bad) {
+		bad.text += x.behind(door)
+	}
+	return out, err
+}
+
+// behind says that a door's board lacks a change, which may be why it decided unexpectedly; "" if it doesn't.
+func (x *frame) behind(door string) string {
+	of := x.run.dir.door(door)
+	all, _, err := x.run.lab.boards(x.ctx)
+	i := slices.IndexFunc(all, func(b board) bool { return of != nil && b.BoardID == of.id })
+	if err != nil || i < 0 || all[i].AppliedRevision >= all[i].DesiredRevision {
+		return ""
+	}
+	why := "synced waits until changes have arrived"
+	if !all[i].Online {
+		why = "it is offline"
+	}
+	return fmt.Sprintf("; its board has revision %d, the server %d (%s)", all[i].AppliedRevision, all[i].DesiredRevision, why)
 }
 
 func credential(body, who map[string]any, link bool) {

@@ -56,9 +56,13 @@ func phone(s *string) error {
 		return fail.Missing("phone")
 	}
 	if !access.IsPhone(*s) {
-		return fail.New(fail.InvalidPhone, "phone must be 8 to 15 digits and nothing else", "field", "phone")
+		return notAPhone()
 	}
 	return nil
+}
+
+func notAPhone() error {
+	return fail.New(fail.InvalidPhone, "phone must be 8 to 15 digits and nothing else", "field", "phone")
 }
 
 // period checks [starts, ends).

@@ -72,7 +72,7 @@ func TestImportCustomers(t *testing.T) {
 		`{"externalRef":"1","phone":"01011110001","name":"B","unknown":{}}`,
 		`{"phone":"01011110002","name":null}`,
 	}
-	const bad = "invalid_field invalid_field missing_field invalid_field invalid_phone invalid_field invalid_field"
+	const bad = "invalid_field invalid_field missing_field invalid_phone invalid_phone invalid_field invalid_field"
 	got, err := h.ImportCustomers(byA, file("crm", rows...))
 	if want := "2/1/1/7: created created " + bad + " updated unchanged"; err != nil || line(got) != want || got.Received != 11 || got.Results[9].ExternalRef != "1" {
 		t.Errorf("got %s, %v, want %s", line(got), err, want)

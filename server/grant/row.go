@@ -85,7 +85,7 @@ func (f fields) doors() ([]string, error) {
 func (f fields) person() (number, name string, err error) {
 	p, err := f.text("phone")
 	if err != nil {
-		return "", "", err
+		return "", "", notAPhone()
 	}
 	if err := phone(p); err != nil {
 		return "", "", err
