@@ -113,6 +113,9 @@ bench: ## measure door commands and their floor, in turns: ten minutes (BENCH=-s
 console-bench: ## measure how much an open console slows down commands, how soon it is painted and how far behind it is, with BOARDS boards (five minutes; needs chromium)
 	DOORLAB_SCALE=$(BOARDS) go test -count=1 -v -timeout 30m -run 'TestConsoleThroughput|TestConsoleAtScale' ./testbed
 
+pictures: ## take the pictures of the console for the docs again (needs chromium)
+	DOORLAB_PICTURES=$(CURDIR)/docs go test -count=1 -run TestDocsPictures ./testbed
+
 bench-compare: ## compare two builds: OLD=path of another build of ./testbed/bench
 	go build -o bin/bench ./testbed/bench
 	bin/bench -compare $(OLD) -only command -boards 1000 $(BENCH)
@@ -176,4 +179,4 @@ soak: ## run 300 commands/s on 2,000 boards for FOR (30m): memory, goroutines an
 malformed: ## send 1,000,000 randomly malformed requests to the HTTP edge
 	DOORLAB_MALFORMED=1000000 go test -count=1 -v -timeout 60m -run TestMalformed ./server/api
 
-.PHONY: cells-cost console-bench jump paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings
+.PHONY: cells-cost console-bench pictures jump paths alerts-test cells-test k8s-test dist dist-twice audit notice docs explore prism malformed judges help compose-test tidy build static image check museum up load test race fuzz bench bench-compare microbench lint fmt generate torture soak malformed attack explore-bugs interleavings

@@ -50,10 +50,11 @@ func TestWorldDocs(t *testing.T) {
 			if p.Description != "" {
 				words = append(words, strings.ToLower(p.Description[:1])+p.Description[1:])
 			}
+			text := strings.Join(words, "; ")
 			if p.Default != nil {
-				words = append(words, fmt.Sprintf("default %v", p.Default))
+				text += fmt.Sprintf(" (default %v)", p.Default)
 			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", field, strings.Join(words, "; "))
+			fmt.Fprintf(&b, "| `%s` | %s |\n", field, strings.TrimSpace(text))
 		}
 		b.WriteString("\n")
 	}

@@ -18,15 +18,31 @@ public class Partner {
         }
     }
 
+    static void quit(String message) {
+        System.err.println(message);
+        System.exit(1);
+    }
+
+    /** What a call returned; a failure ends the program with the API's message. */
+    static Answer data(Answer a) {
+        if (a.status != 200) quit(a.status + " " + a.get("error") + ": " + a.get("message"));
+        return a;
+    }
+
     /** One API call: exchanges the key when there is no token or it has expired, and waits out a 429. */
     static Answer call(String method, String path, String body, String idempotencyKey) throws Exception {
         if (token == null && !path.endsWith("/token"))
-            token = call("POST", "/core/v1/auth/apikey/token", "{\"key\":\"" + key + "\"}", null).get("accessToken");
+            token = data(call("POST", "/core/v1/auth/apikey/token", "{\"key\":\"" + key + "\"}", null)).get("accessToken");
         var req = HttpRequest.newBuilder(URI.create(base + path)).timeout(Duration.ofSeconds(15)).header("Content-Type", "application/json")
             .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
         if (token != null) req.header("Authorization", "Bearer " + token);
         if (idempotencyKey != null) req.header("Idempotency-Key", idempotencyKey);
-        var res = http.send(req.build(), HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> res = null;
+        try {
+            res = http.send(req.build(), HttpResponse.BodyHandlers.ofString());
+        } catch (java.io.IOException e) {
+            quit("no answer from " + base + ": " + e);
+        }
         var answer = new Answer(res.statusCode(), res.body());
         if (answer.status == 429) Thread.sleep(1000 * Long.parseLong(res.headers().firstValue("Retry-After").orElse("60")));
         else if (answer.get("error").equals("token_expired")) token = null;
@@ -47,13 +63,14 @@ public class Partner {
     }
 
     public static void main(String[] args) throws Exception {
+        if (args.length < 2) quit("usage: java Partner.java BASE KEY [REASON...]");
         base = args[0];
         key = args[1];
         Instant now = Instant.now();
-        Answer permit = call("POST", "/space/v1/partner/entry-permits", "{\"externalRef\":\"order-1\",\"phone\":\"01012345678\",\"name\":\"Kim\",\"startsAt\":\""
-            + now + "\",\"endsAt\":\"" + now.plus(Duration.ofDays(1)) + "\"}", null);
-        System.out.println("link " + (permit.status == 200 ? permit.get("url") : permit.get("message")));
-        String door = call("GET", "/device/v1/devices", null, null).get("id");
+        Answer permit = data(call("POST", "/space/v1/partner/entry-permits", "{\"externalRef\":\"order-1\",\"phone\":\"01012345678\",\"name\":\"Kim\",\"startsAt\":\""
+            + now + "\",\"endsAt\":\"" + now.plus(Duration.ofDays(1)) + "\"}", null));
+        System.out.println("link " + permit.get("url"));
+        String door = data(call("GET", "/device/v1/devices", null, null)).get("id");
         for (String reason : args.length > 2 ? List.of(args).subList(2, args.length) : List.of("front desk"))
             System.out.println("door " + open(door, reason));
     }

@@ -89,6 +89,40 @@ func TestClients(t *testing.T) {
 	}
 }
 
+// TestClientsFail: without arguments, without a server or with a wrong key, each ends with one line that says what is wrong.
+func TestClientsFail(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprint(w, `{"error":"invalid_api_key","message":"the API key is not valid","statusCode":401}`)
+	}))
+	t.Cleanup(srv.Close)
+	for name, c := range clients {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(c.needs); err != nil {
+				t.Skipf("%s isn't installed", c.needs)
+			}
+			for _, x := range []struct {
+				args []string
+				want string
+			}{
+				{nil, "usage: "},
+				{[]string{"http://127.0.0.1:1", "sact_1"}, "no answer from http://127.0.0.1:1: "},
+				{[]string{srv.URL, "sact_1"}, "401 invalid_api_key: the API key is not valid"},
+			} {
+				run := append(strings.Fields(c.run), x.args...)
+				cmd := exec.CommandContext(t.Context(), run[0], run[1:]...)
+				out, err := cmd.CombinedOutput()
+				said := strings.TrimSuffix(strings.TrimSpace(string(out)), "\nexit status 1") // which 'go run' adds
+				if err == nil || !strings.HasPrefix(said, x.want) || strings.Contains(said, "\n") {
+					t.Errorf("%v: %v, got\n%s\nwant a failure in one line: %s", x.args, err, out, x.want)
+				}
+			}
+		})
+	}
+}
+
 func play(t *testing.T, run []string) {
 	w := world.Default(1, 4)
 	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, DataDir: t.TempDir(), Control: "127.0.0.1:0", Wait: 500 * time.Millisecond})

@@ -5,14 +5,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 const [base, key, ...reasons] = process.argv.slice(2);
 let token;
 
+function quit(message) {
+  console.error(message);
+  process.exit(1);
+}
+if (!key) quit("usage: node partner.mjs BASE KEY [REASON...]");
+
+// What a call returned; a failure ends the program with the API's message.
+const data = (a) => (a.status === 200 ? a.data : quit(`${a.status} ${a.error}: ${a.message}`));
+
 // One API call: exchanges the key when there is no token or it has expired, and waits out a 429.
 async function call(method, path, body, idempotencyKey) {
   if (!token && !path.endsWith("/token"))
-    token = (await call("POST", "/core/v1/auth/apikey/token", { key })).data.accessToken;
+    token = data(await call("POST", "/core/v1/auth/apikey/token", { key })).accessToken;
   const headers = { "Content-Type": "application/json" };
   if (token) headers.Authorization = `Bearer ${token}`;
   if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
-  const res = await fetch(base + path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(15_000) });
+  const res = await fetch(base + path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(15_000) })
+    .catch((e) => quit(`no answer from ${base}: ${e.cause?.message || e.cause?.code || e.message}`));
   const answer = { status: res.status, ...(await res.json()) };
   if (res.status === 429) await sleep(1000 * Number(res.headers.get("Retry-After")));
   else if (answer.error === "token_expired") token = undefined;
@@ -33,8 +43,8 @@ async function openDoor(door, reason) {
 }
 
 const now = Date.now(), iso = (ms) => new Date(ms).toISOString();
-const permit = await call("POST", "/space/v1/partner/entry-permits",
-  { externalRef: "order-1", phone: "01012345678", name: "Kim", startsAt: iso(now), endsAt: iso(now + 86_400_000) });
-console.log("link", permit.data?.url ?? permit.message);
-const door = (await call("GET", "/device/v1/devices")).data[0].id;
+const permit = data(await call("POST", "/space/v1/partner/entry-permits",
+  { externalRef: "order-1", phone: "01012345678", name: "Kim", startsAt: iso(now), endsAt: iso(now + 86_400_000) }));
+console.log("link", permit.url);
+const door = data(await call("GET", "/device/v1/devices"))[0].id;
 for (const reason of reasons.length ? reasons : ["front desk"]) console.log("door", await openDoor(door, reason));

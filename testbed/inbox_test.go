@@ -141,7 +141,7 @@ func TestInbox(t *testing.T) {
 		t.Errorf("cleared %d, %v; want %d", removed.Removed, err, len(want))
 	}
 	for query, code := range map[string]string{"inbox": "missing_field", "inbox?placeId=plc_x": "place_not_found", "inbox?placeId=" + place + "&status=lunch": "invalid_query",
-		"inbox/1": "not_found", "inbox/x": `request "x" not found`, "inbox?key=&placeId=" + place: "invalid_query", "go-live?placeId=" + tb.cfg.World.Places[1].ID: "rule_violated", "go-live": "missing_field"} {
+		"inbox/1": "not_found", "inbox/x": `no request "x" in the inbox`, "inbox?key=&placeId=" + place: "invalid_query", "go-live?placeId=" + tb.cfg.World.Places[1].ID: "rule_violated", "go-live": "missing_field"} {
 		if err := tb.lab().Do(t.Context(), "GET", "/lab/v1/"+query, nil, nil); err == nil || !strings.Contains(err.Error(), code) {
 			t.Errorf("%s: got %v, want %s", query, err, code)
 		}

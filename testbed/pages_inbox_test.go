@@ -52,6 +52,10 @@ func TestInboxPage(t *testing.T) {
 	}
 	fits(t, "a request", p)
 
+	p.Open(tb.Ready.Control + "/")
+	p.PressTo(`document.querySelector("#now\\.feed td a[href^='/commands/']")`)
+	p.Await(`document.querySelector("#now\\.command\\.way a[href='/inbox/3']")`) // the request that the command came with
+
 	p.Open(tb.Ready.Control + "/inbox?place=" + place.ID + "&status=4xx")
 	p.Await(`document.querySelectorAll("#inbox\\.rows tbody tr").length == 1`)
 	p.Press(`document.querySelector("main form[method=post] button")`) // clears the inbox

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
 )
@@ -22,6 +24,7 @@ type faultRow struct {
 	FaultID string   `json:"faultId"`
 	Fault   string   `json:"fault"`
 	Boards  []string `json:"boards"`
+	Count   int      `json:"count"`
 	Hits    int      `json:"hits"`
 }
 
@@ -119,7 +122,7 @@ func faultAdd(e *env) *cobra.Command {
 			}
 			set("params", len(values) > 0, values)
 			var out struct{ FaultID string }
-			return l.do(http.MethodPost, "/faults", body, &out, func() { fmt.Fprintln(l.out, out.FaultID) })
+			return l.do(http.MethodPost, "/faults", body, &out, func() { l.armed(out.FaultID) })
 		})
 	c.Flags().StringSliceVar(&boards, "board", nil, "board ids")
 	c.Flags().StringVar(&place, "place", "", "every board of this place, by id or name")
@@ -130,6 +133,20 @@ func faultAdd(e *env) *cobra.Command {
 	c.Flags().StringVar(&lasts, "for", "", "how long it lasts, in domain time (default: until removed)")
 	c.Flags().StringArrayVar(&params, "param", nil, "a parameter, name=value (repeatable)")
 	return c
+}
+
+// armed prints a fault's id, and for people, not for scripts that take the id from the output, on how many boards it is.
+func (l labCall) armed(id string) {
+	fmt.Fprintln(l.out, id)
+	var list []faultRow
+	if l.Do(l.c.Context(), http.MethodGet, control.Prefix+"/faults", nil, &list) != nil {
+		return // it is armed
+	}
+	for _, f := range list {
+		if f.FaultID == id {
+			fmt.Fprintf(l.err, "%s on %s\n", f.Fault, amount.Many(f.Count, "board"))
+		}
+	}
 }
 
 // faultParams reads parameters of the form name=value.

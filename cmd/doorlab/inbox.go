@@ -125,7 +125,7 @@ func inboxClear(e *env) *cobra.Command {
 // goLivePoint is a line of the checklist.
 type goLivePoint struct {
 	Title, State, Says string
-	Requests           []string
+	Seqs               []int64
 }
 
 func goLiveCommand(e *env) *cobra.Command {
@@ -137,6 +137,7 @@ func goLiveCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			shown := false
 			var out struct {
 				Ready  bool
 				Points []goLivePoint
@@ -148,9 +149,13 @@ func goLiveCommand(e *env) *cobra.Command {
 			err = l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(id), nil, nil, func() {
 				for _, p := range out.Points {
 					fmt.Fprintf(l.out, "%-7s %s\n        %s\n", p.State, p.Title, p.Says)
-					if len(p.Requests) > 0 {
-						fmt.Fprintf(l.out, "        requests %s\n", strings.Join(p.Requests, " "))
+					if len(p.Seqs) > 0 {
+						fmt.Fprintf(l.out, "        requests %s\n", strings.Trim(fmt.Sprint(p.Seqs), "[]"))
+						shown = true
 					}
+				}
+				if shown {
+					fmt.Fprintln(l.out, "\n'doorlab inbox show NUMBER' shows a request.")
 				}
 			})
 			if err == nil && !out.Ready {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -79,6 +80,11 @@ func inboxByHand(t *testing.T, run func(want int, args ...string) string, base s
 	if out = run(codeFailed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken  doorIds is never an empty array") || !strings.Contains(out, "unseen ") {
 		t.Errorf("go-live: got %s", out)
 	}
+	number := regexp.MustCompile(`requests (\d+)`).FindStringSubmatch(out) // the numbers that 'inbox show' takes
+	if number == nil {
+		t.Fatalf("go-live: got %s, want the numbers of requests", out)
+	}
+	run(codeOK, "inbox", "show", number[1])
 	if out = run(codeFailed, "go-live", "--place", place.PlaceID, "--json"); !strings.Contains(out, `"ready":false`) {
 		t.Errorf("go-live --json: got %s, want %q in it", out, `"ready":false`)
 	}

@@ -48,8 +48,9 @@ func TestByHand(t *testing.T) {
 	}
 	board, door := boards[0].BoardID, boards[0].Doors[0].DoorID
 
-	out, _ = run(codeOK, "fault", "add", "offline", "--board", board, "--for", "1h")
+	out, said := run(codeOK, "fault", "add", "offline", "--board", board, "--for", "1h")
 	id := strings.TrimSpace(out)
+	holds(said, "offline on 1 board\n")
 	out, _ = run(codeOK, "fault", "list")
 	holds(out, id)
 	run(codeOK, "clock", "freeze")
@@ -132,6 +133,7 @@ func mistakes(board string) map[string][]string {
 		"give --door and one of --phone and --link":        {"why", "--place", "plc_x", "--phone", "01099998888"},
 		`no place "Nowhere"`:                               {"why", "--place", "Nowhere", "--exposure"},
 		"give --place, the place whose requests to delete": {"inbox", "clear"},
+		`no request "x1" in the inbox; pass a number`:      {"inbox", "show", "x1"},
 		"clock advance banana: must be a duration":         {"clock", "advance", "banana"},
 	}
 }

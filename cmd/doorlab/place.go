@@ -238,7 +238,7 @@ func named(flag string, values []string, read func(when string) (map[string]stri
 func placeDoor(e *env) *cobra.Command {
 	var entry bool
 	var hours int
-	c := labCommand(e, "door DOOR", "Change a door: whether people can enter through it, and the maximum length of a permit", "  doorlab place door dor_... --entry=false --max-hours 48", "one door id",
+	c := labCommand(e, "door DOOR", "Change a door: whether people can enter through it, the maximum length of a permit", "  doorlab place door dor_... --entry=false --max-hours 48", "one door id",
 		func(l labCall, args []string) error {
 			body := map[string]any{}
 			if l.c.Flags().Changed("entry") {
@@ -256,7 +256,7 @@ func placeDoor(e *env) *cobra.Command {
 			return l.do(http.MethodPatch, "/doors/"+url.PathEscape(args[0]), body, nil, func() { fmt.Fprintln(l.out, args[0], "changed") })
 		})
 	c.Flags().BoolVar(&entry, "entry", false, "whether people can enter through this door (default: unchanged)")
-	c.Flags().IntVar(&hours, "max-hours", 0, "maximum length of a permit, 1 to 720 hours (default: unchanged)")
+	c.Flags().IntVar(&hours, "max-hours", 0, "maximum length of a permit in hours, 1 to 720 (default: unchanged)")
 	return c
 }
 

@@ -50,7 +50,7 @@ func call(method, path, idempotencyKey string, body any) (a answer) {
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		log.Fatal(err)
+		log.Fatalf("no answer from %s: %v", base, err)
 	}
 	defer res.Body.Close()
 	if err := json.NewDecoder(res.Body).Decode(&a); err != nil {
@@ -91,7 +91,7 @@ func open(door, reason string) string {
 
 func read(a answer, v any) {
 	if a.Status != http.StatusOK {
-		log.Fatal(a.Message)
+		log.Fatalf("%d %s: %s", a.Status, a.Error, a.Message)
 	}
 	if err := json.Unmarshal(a.Data, v); err != nil {
 		log.Fatal(err)
@@ -99,8 +99,9 @@ func read(a answer, v any) {
 }
 
 func main() {
+	log.SetFlags(0)
 	if len(os.Args) < 3 {
-		log.Fatal("usage: partner BASE KEY [REASON...]")
+		log.Fatal("usage: go run ./examples/go BASE KEY [REASON...]")
 	}
 	base, key = os.Args[1], os.Args[2]
 	now := time.Now()

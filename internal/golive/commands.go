@@ -120,10 +120,15 @@ const (
 	hammerWithin = time.Minute
 )
 
+// isError reports whether a request failed in a way that no other point is about.
+func isError(e *inbox.Entry) bool {
+	return e.Status >= 400 && e.Status < 500 && e.Status != 409 && e.Status != 429
+}
+
 // errorsHandled checks that hopeless requests aren't repeated, and expired tokens are renewed.
 func errorsHandled(entries []*inbox.Entry) (f finding) {
 	for i, e := range entries {
-		if e.Status < 400 || e.Status >= 500 || e.Status == 409 || e.Status == 429 {
+		if !isError(e) {
 			continue
 		}
 		again := []*inbox.Entry{e}

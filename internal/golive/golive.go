@@ -24,8 +24,8 @@ type Point struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	State string `json:"state"`
-	Says  string `json:"says"` // what was seen; for an unseen point, how to show it
-	// Finding is what was seen, by name, and Figures its numbers; "" for an unseen point.
+	Says  string `json:"says"` // what was seen; for an unseen point, what was seen so far and how to show it
+	// Finding is what was seen, by name, and Figures its numbers; "" for an unseen point about which nothing was.
 	Finding string  `json:"finding"`
 	Figures Figures `json:"figures"`
 	Seqs    []int64 `json:"seqs"` // the requests that prove or break it, in the inbox's numbers
@@ -66,12 +66,12 @@ type rule struct {
 var rules = []rule{
 	{"token_reuse", "An access token is reused until it expires", tokenReuse},
 	{"unique_keys", "Every door command has an Idempotency-Key of its own", uniqueKeys},
-	{"same_key_after_504", "After a 504 the same request is repeated with the same key", sameKeyAfter504},
-	{"new_key_after_409", "After 409 device_offline the next try has a new key", newKeyAfter409},
+	{"same_key_after_504", "After a 504 the same request is repeated with the same idempotency key", sameKeyAfter504},
+	{"new_key_after_409", "After 409 device_offline the next try has a new idempotency key", newKeyAfter409},
 	{"back_off", "After 429 the client waits as long as Retry-After says", backOff},
 	{"door_ids", "doorIds is never an empty array", doorIDs},
-	{"methods", "Nothing that changes something is called by GET", methods},
-	{"errors", "Errors are handled: nothing is repeated that can't succeed", errorsHandled},
+	{"methods", "GET is never used for calls that change something", methods},
+	{"errors", "Requests that can't succeed are not repeated", errorsHandled},
 }
 
 // Check computes the checklist from a place's requests, oldest first. Requests by the place's customers don't count:
@@ -81,6 +81,9 @@ func Check(entries []*inbox.Entry) List {
 	l := List{Ready: true, Requests: len(entries)}
 	for _, r := range rules {
 		f := r.look(entries)
+		if f.state == "" {
+			f = soFar(r.id, entries)
+		}
 		p := Point{ID: r.id, Title: r.title, State: f.state, Finding: f.name, Figures: f.figures, Seqs: []int64{}, Requests: []string{}}
 		if p.State == "" {
 			p.State = Unseen

@@ -177,8 +177,35 @@ func TestSentences(t *testing.T) {
 		t.Errorf("%d ways to show %d points, want one for each", len(hows), len(rules))
 	}
 	p := Point{State: Broken, Finding: "token_replaced", Figures: Figures{Count: 4, Uses: 1, AfterSec: 61}}
-	if want := "앞의 토큰이 아직 유효한데도 15분 안에 키를 4번 교환했습니다. 마지막 토큰은 요청 1건에 쓰였고 1분 1초 만에 다음 토큰을 요청했습니다."; p.Korean() != want {
+	if want := "앞의 토큰이 아직 유효한데도 15분 안에 API 키를 4번 교환했습니다. 마지막 토큰은 요청 1건에 쓰였고 1분 1초 만에 다음 토큰을 요청했습니다."; p.Korean() != want {
 		t.Errorf("got %q, want %q", p.Korean(), want)
+	}
+}
+
+// TestSoFar: a point that isn't seen yet says what was seen, in front of how to show it.
+func TestSoFar(t *testing.T) {
+	t.Parallel()
+	made := func() *traffic { return &traffic{} }
+	for _, c := range []struct {
+		point, says string
+		t           *traffic
+	}{
+		{"token_reuse", "Use one token", made()},
+		{"token_reuse", "Exchanges so far: 3; the token used most served 1 request. Use one token", made().exchange("a").exchange("b").get("b", 200, "").exchange("c")},
+		{"unique_keys", "Commands with an idempotency key of their own so far: 2. Send 3", made().open("d", "k1", 200, "").open("d", "k2", 200, "").open("d", "k2", 200, "")},
+		{"same_key_after_504", "Commands answered 504 so far: 1, none of them repeated. Open", made().open("d", "k1", 504, "device_no_response")},
+		{"new_key_after_409", "Commands answered 409 device_offline so far: 1, none of them tried again. Open", made().open("d", "k1", 409, "device_offline")},
+		{"back_off", "Requests answered 429 so far: 1, none of them tried again. Use up", made().limited(60)},
+		{"door_ids", "Permits that were refused so far: 1. Register", made().permit(400, "invalid_phone")},
+		{"methods", "Door commands so far: 1, none of them answered 200. Open", made().open("d", "k1", 409, "device_offline")},
+		{"errors", "Errors so far: 2, none of them followed by another request that succeeded. Let", made().get("a", 404, "x").get("a", 404, "x")},
+	} {
+		l := Check(c.t.list)
+		p := l.Points[slices.IndexFunc(l.Points, func(p Point) bool { return p.ID == c.point })]
+		if p.State != Unseen || !strings.HasPrefix(p.Says, c.says) {
+			t.Errorf("%s: got %s, %q, want it unseen, and %q", c.point, p.State, p.Says, c.says)
+		}
+		told(t, p)
 	}
 }
 

@@ -36,13 +36,13 @@ type decisions struct {
 	connected, outage, limit, windows *tally
 	weighed
 	opened, unknown    int
-	stopped, timeless  int // denied after 36 h; timeless of them because a board had lost its clock
-	granted            int // in an outage, to be let in by a grant
-	missed             int // came after 36 h and would have been let in before
-	last               int // let in by a grant in the last second before
+	stopped, timeless  int   // denied after 36 h; timeless of them because a board had lost its clock
+	granted            int   // in an outage, to be let in by a grant
+	missed             int   // came after 36 h and would have been let in before
+	last               int   // let in by a grant in the last second before
 	oldestMs           int64 // of the outage in which somebody was let in
 	agedMs             int64 // of the outage in which anything was decided
-	minus, exact, plus int // boundary values of OFF-2 that were hit
+	minus, exact, plus int   // boundary values of OFF-2 that were hit
 }
 
 func (n *decisions) rest() string {

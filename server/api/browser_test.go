@@ -43,7 +43,7 @@ func TestDocsInBrowser(t *testing.T) {
 	url := h.serve()
 	p, plain := b.Page(browser.Look{}), b.Page(browser.Look{NoScript: true})
 	var token string
-	for _, x := range []struct{ name, text string }{{"core", "Exchange an API key"}, {"space", "Register an entry permit"}, {"device", "The doors of the place"}} {
+	for _, x := range []struct{ name, text string }{{"core", "Exchange an API key"}, {"space", "Register an entry permit"}, {"device", "List the doors of the place"}} {
 		page := url + "/" + x.name + "/v1/docs"
 		plain.Open(page)
 		var text string

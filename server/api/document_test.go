@@ -39,6 +39,10 @@ func TestDocuments(t *testing.T) {
 			if op.Legacy != (op.Successor != "") {
 				t.Errorf("%s: a legacy path needs an x-successor", op.ID)
 			}
+			says := d.Doc.Paths.Value(op.Path).GetOperation(op.Method).Description
+			if op.Legacy && !strings.Contains(says, op.Successor+"`") && !strings.Contains(says, "has no successor yet") {
+				t.Errorf("%s: %q names neither the successor nor says that there is none yet", op.ID, says)
+			}
 		}
 	}
 }

@@ -113,6 +113,9 @@ func entryOpen(c *call) (any, error) {
 func (c *call) failPage(e *fail.Error) {
 	lang, w := speak(c.r)
 	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: w.Failed, Message: w.failure(e), Code: e.Code}
+	if c.op.Method == http.MethodGet { // nobody has pressed a button
+		v.Title = w.Unshown
+	}
 	if e.Code != fail.LinkInvalid {
 		v.Token = c.token
 	}

@@ -92,6 +92,9 @@ func TestEntryOpens(t *testing.T) {
 		if r.Code != 404 || !strings.HasPrefix(r.Header().Get("Content-Type"), "text/html") {
 			t.Errorf("%s: got %d %s, want a page with 404", path, r.Code, r.Body)
 		}
+		if text := r.Body.String(); strings.Contains(text, "Not opened") || !strings.Contains(text, "<h1>No doors to show</h1>") {
+			t.Errorf("%s: got %s, want no talk of opening: nobody has pressed a button", path, text)
+		}
 		checkPage(t, r)
 		h.want(404, "link_invalid", request{method: "GET", path: path, header: map[string]string{"Accept": "application/json"}})
 	}

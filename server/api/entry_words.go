@@ -10,6 +10,7 @@ import (
 // words are the sentences of the entry pages in one language.
 type words struct {
 	Choose, Open, Opening, Opened, Failed, Again string
+	Unshown                                      string // heading when there are no doors to show
 	QR, Secret                                   string
 	Pending, Expired                             string
 	Dead, Denied, Offline, Refused, Silent       string
@@ -17,7 +18,7 @@ type words struct {
 }
 
 var english = words{
-	Choose: "Which door?", Open: "Open", Opening: "Opening…", Opened: "The door is open.", Failed: "Not opened", Again: "Back to the doors", QR: "Entry link as a QR code",
+	Choose: "Which door?", Open: "Open", Opening: "Opening…", Opened: "The door is open.", Failed: "Not opened", Unshown: "No doors to show", Again: "Back to the doors", QR: "Entry link as a QR code",
 	Secret:  "This link opens the door for anyone who has it. Do not share it.",
 	Pending: "This permit has not started yet.", Expired: "This permit has ended.",
 	Dead: "This entry link is not valid.", Denied: "You may not open this door now.",
@@ -27,7 +28,7 @@ var english = words{
 }
 
 var korean = words{
-	Choose: "어느 문을 여시겠어요?", Open: "열기", Opening: "여는 중…", Opened: "문이 열렸습니다.", Failed: "열지 못했습니다", Again: "문 목록으로", QR: "출입 링크 QR 코드",
+	Choose: "어느 문을 여시겠어요?", Open: "열기", Opening: "여는 중…", Opened: "문이 열렸습니다.", Failed: "열지 못했습니다", Unshown: "표시할 문이 없습니다", Again: "문 목록으로", QR: "출입 링크 QR 코드",
 	Secret:  "이 링크를 가진 사람은 누구나 문을 열 수 있습니다. 공유하지 마세요.",
 	Pending: "아직 이용 시작 전입니다.", Expired: "이용 기간이 끝났습니다.",
 	Dead: "유효하지 않은 출입 링크입니다.", Denied: "지금은 이 문을 열 수 없습니다.",

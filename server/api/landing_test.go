@@ -48,6 +48,11 @@ func TestLanding(t *testing.T) {
 				t.Errorf("%s: the page has no %s", name, link)
 			}
 		}
+		for _, line := range []string{"keys, tokens, events, places, opening hours", "permits, memberships, reservations, entry records"} { // where each is
+			if !strings.Contains(body, line) {
+				t.Errorf("%s: the page doesn't say %q", name, line)
+			}
+		}
 		for _, own := range []string{"sact_example", "dor_example", `href="http://127.0.0.1:8081/"`} {
 			if strings.Contains(body, own) != x.local {
 				t.Errorf("%s: the page shows %s: %v, want %v", name, own, !x.local, x.local)

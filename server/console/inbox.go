@@ -120,7 +120,7 @@ func (c Config) inboxEntry(w http.ResponseWriter, r *http.Request) {
 		e = c.Inbox.Recorder.Get(seq)
 	}
 	if e == nil {
-		refuse(w, fail.New(fail.NotFound, fmt.Sprintf("request %q not found; the inbox keeps only the latest", asked)))
+		refuse(w, fail.New(fail.NotFound, fmt.Sprintf("no request %q in the inbox; pass a number from 'doorlab inbox list'", asked)))
 		return
 	}
 	site, _ := c.Inbox.Site(e.PlaceID)

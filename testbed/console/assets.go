@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -62,8 +63,12 @@ var functions = template.FuncMap{
 	"moment": moment,
 }
 
-// code renders text between backticks as code.
+// link is a link of a Markdown text to a page of the documentation, which the console doesn't have.
+var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
+
+// code renders text between backticks as code, and links as their text.
 func code(text string) template.HTML {
+	text = link.ReplaceAllString(text, "$1")
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {
 		if part = template.HTMLEscapeString(part); i%2 == 1 {

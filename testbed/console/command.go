@@ -1,16 +1,20 @@
 package console
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // commandPage shows a command's way from the request to the answer.
@@ -29,6 +33,8 @@ type commandView struct {
 	Took     string
 	Answer   string
 	Steps    []hop
+	Refusal  string // the board's code
+	Request  int64  // its number in the inbox, 0 = it came without one, or long ago
 	Messages []messageRow
 }
 
@@ -62,7 +68,7 @@ func (c *Console) command(r *http.Request) (any, error) {
 	}
 	o := outcomes[x.Outcome]
 	v := commandView{Chain: x, Place: c.names.place(x.PlaceID), Door: c.names.door(x.DoorID), Outcome: "outcome." + x.Outcome, Class: o.class, Sign: o.sign,
-		At: when(x.At), Took: span(x.Took()), Answer: masked(x.Answer, false), Steps: waterfall(x)}
+		At: when(x.At), Took: span(x.Took()), Answer: masked(x.Answer, false), Steps: waterfall(x), Refusal: x.refusal(), Request: c.requestOf(r, x)}
 	if x.Outcome == "" {
 		v.Outcome = "outcome.running"
 	}
@@ -73,6 +79,29 @@ func (c *Console) command(r *http.Request) (any, error) {
 	}
 	slices.Reverse(v.Messages)
 	return v, nil
+}
+
+// refusal is the code with which the board refused, "" if it didn't.
+func (c Chain) refusal() string {
+	var answer struct{ Details struct{ DeviceCode string } }
+	_ = json.Unmarshal(c.Answer, &answer) // an answer in progress is empty
+	return answer.Details.DeviceCode
+}
+
+// requestOf is the number of the request that a command came with: the first, as others are replays. A call comes with none.
+func (c *Console) requestOf(r *http.Request, x Chain) (seq int64) {
+	path := map[string]string{string(vocab.API): x.DoorID, string(vocab.Link): "/entry/open"}[x.Method]
+	ask := url.Values{"placeId": {x.PlaceID}, "path": {path}, "limit": {fmt.Sprint(inboxRows)}}
+	var list []request
+	if path == "" || c.lab(r.Context(), http.MethodGet, "/inbox?"+ask.Encode(), nil, &list) != nil {
+		return 0 // the page is about the command
+	}
+	for _, q := range list {
+		if q.CommandID == x.ID {
+			seq = q.Seq
+		}
+	}
+	return seq
 }
 
 func messageOf(m Message) messageRow {
@@ -89,10 +118,14 @@ func waterfall(x Chain) []hop {
 	whole := max(end-x.Accepted, time.Microsecond)
 	last := x.Accepted
 	out := []hop{{Word: "hop.request", Reached: true, After: "0 ms", X: "0", Width: "0", Note: x.Command}}
+	board, did := "hop.relay", x.Action
+	if x.Action == string(firmware.ActRefuse) { // no relay moved
+		board, did = "hop.refused", x.refusal()
+	}
 	for _, s := range []struct {
 		word, note string
 		at         time.Duration
-	}{{"hop.decided", "", x.Decided}, {"hop.claimed", "", x.Committed}, {"hop.published", "", x.Published}, {"hop.relay", x.Action, x.Relay}, {"hop.reported", "", x.Reported}, {"hop.answered", x.Outcome, x.Settled}} {
+	}{{"hop.decided", "", x.Decided}, {"hop.claimed", "", x.Committed}, {"hop.published", "", x.Published}, {board, did, x.Relay}, {"hop.reported", "", x.Reported}, {"hop.answered", x.Outcome, x.Settled}} {
 		h := hop{Word: s.word, Note: s.note}
 		if s.at != 0 {
 			from := min(last, s.at)

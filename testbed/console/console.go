@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -79,6 +81,13 @@ type Console struct {
 
 // New builds the pages. Config.Lab serves all other paths.
 func New(cfg Config) (*Console, error) {
+	if cfg.Runs != "" { // people see the whole path
+		dir, err := filepath.Abs(cfg.Runs)
+		if err != nil {
+			return nil, fmt.Errorf("console: %w", err)
+		}
+		cfg.Runs = dir
+	}
 	c := &Console{cfg: cfg, session: newSession(cfg.Token), names: namesOf(cfg.World)}
 	c.live = newHub(c.parts)
 	var err error
@@ -113,7 +122,14 @@ func New(cfg Config) (*Console, error) {
 
 // ServeHTTP implements http.Handler.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/lab/") {
+	switch {
+	case r.URL.Path == control.Prefix+"/clock/advance" && r.Method == http.MethodPost:
+		_ = c.watch(func() error { // a jump made elsewhere is shown, too
+			c.cfg.Lab.ServeHTTP(w, r)
+			return nil
+		})
+		return
+	case strings.HasPrefix(r.URL.Path, "/lab/"):
 		c.cfg.Lab.ServeHTTP(w, r)
 		return
 	}

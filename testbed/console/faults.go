@@ -25,6 +25,7 @@ type faultsView struct {
 	Chosen string // name, of the one whose form is open
 	Places []choice
 	Boards []string // chosen
+	Known  []choice // to choose from, the first maxKnown
 }
 
 type faultKind struct {
@@ -33,6 +34,9 @@ type faultKind struct {
 	Commands bool   // takes doors, commands and nth
 	Lasts    bool   // takes for
 }
+
+// maxKnown is how many boards the page offers to choose from: a list of thousands is slow, and no help.
+const maxKnown = 200
 
 type choice struct{ ID, Name string }
 
@@ -112,10 +116,12 @@ func (c *Console) faultsView(r *http.Request) (any, error) {
 	for _, f := range faults.All {
 		v.Kinds = append(v.Kinds, faultKind{Fault: f, Acts: "acts." + strings.ReplaceAll(string(f.Acts), " ", ""), Commands: f.Acts == faults.OnCommand, Lasts: f.Acts != faults.AtOnce})
 	}
-	slices.SortFunc(v.Kinds, func(a, b faultKind) int { return strings.Compare(a.Name, b.Name) })
 	for _, p := range c.cfg.World.Places {
 		if p.Kind == "live" {
 			v.Places = append(v.Places, choice{p.ID, p.Name})
+			for _, b := range p.Boards[:min(len(p.Boards), maxKnown-len(v.Known))] {
+				v.Known = append(v.Known, choice{b.ID, p.Name + " · " + c.names.boards[b.ID].Name})
+			}
 		}
 	}
 	return v, nil

@@ -37,6 +37,22 @@ func two(a int64, ua string, b int64, ub string) string {
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
 func when(t time.Time) string      { return t.UTC().Format("2006-01-02 15:04:05.000") + " UTC" }
 
+// clockTimes are the times of a list, with month and day unless all are of one day: after a jump of the clock they
+// wouldn't look sorted otherwise.
+func clockTimes(list []time.Time) []string {
+	layout := "15:04:05"
+	for _, t := range list {
+		if y, m, d := t.UTC().Date(); list[0].UTC().Truncate(24*time.Hour) != time.Date(y, m, d, 0, 0, 0, 0, time.UTC) {
+			layout = "01-02 15:04:05"
+		}
+	}
+	out := make([]string, len(list))
+	for i, t := range list {
+		out[i] = t.UTC().Format(layout)
+	}
+	return out
+}
+
 // moment formats an API time for people; other text stays unchanged.
 func moment(rfc3339 string) string {
 	t, err := time.Parse(time.RFC3339, rfc3339)

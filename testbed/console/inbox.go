@@ -30,6 +30,7 @@ type inboxView struct {
 	Places            []choice
 	Status, Path, Key string
 	Rows              []*request
+	Count             int     // of the requests in Rows
 	Checks            *checks // nil for a live place
 }
 
@@ -58,15 +59,35 @@ type request struct {
 		Action  string    `json:"action"`
 		PulseMs int64     `json:"pulseMs"`
 	} `json:"moved"`
+
+	Clock string `json:"-"` // its time in a list
+	Times int    `json:"-"` // how often in a row the same came, this the latest
+	First int64  `json:"-"` // Seq of the first of them
 }
 
-// Clock and When are its time, Took how long it took.
-func (r *request) Clock() string { return clockTime(r.At) }
+// alike reports whether two requests look the same in the list.
+func (r *request) alike(q *request) bool {
+	return r.Method == q.Method && r.Path == q.Path && r.Status == q.Status && r.Code == q.Code && r.IdempotencyKey == q.IdempotencyKey &&
+		r.Customer == q.Customer && r.CommandID == q.CommandID && r.Replayed == q.Replayed
+}
 
-// When is its time with date.
+// folded makes one row of requests in a row that look the same: a client that tries 30 times in vain would hide all others.
+func folded(rows []*request) (out []*request) {
+	for _, r := range rows {
+		if n := len(out); n > 0 && out[n-1].alike(r) {
+			out[n-1].Times, out[n-1].First = out[n-1].Times+1, r.Seq
+			continue
+		}
+		r.Times = 1
+		out = append(out, r)
+	}
+	return out
+}
+
+// When is its time with date, Took how long it took.
 func (r *request) When() string { return when(r.At) }
 
-// Took is how long it took.
+// Took is its duration.
 func (r *request) Took() string { return span(time.Duration(r.TookMs * float64(time.Millisecond))) }
 
 // Class colours the status; the status stands beside it.
@@ -146,6 +167,17 @@ func (c *Console) inbox(r *http.Request) (any, error) {
 	}
 	if err := c.lab(r.Context(), http.MethodGet, "/inbox?"+ask.Encode(), nil, &v.Rows); err != nil {
 		return nil, err
+	}
+	v.Count = len(v.Rows)
+	at := make([]time.Time, v.Count)
+	for i, r := range v.Rows {
+		at[i] = r.At
+	}
+	for i, text := range clockTimes(at) {
+		v.Rows[i].Clock = text
+	}
+	if v.Status == "" && v.Path == "" && v.Key == "" { // a filter shows each
+		v.Rows = folded(v.Rows)
 	}
 	if p := c.names.places[v.Place]; p != nil && p.Kind == "test" {
 		v.Checks = &checks{}

@@ -11,7 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// jumpView is what the last jump by this console's clock buttons caused.
+// jumpView is what the last jump caused.
 type jumpView struct {
 	From, To string
 	Far      string
@@ -56,23 +56,30 @@ func (c *Console) moveClock(ctx context.Context, path string, body any) (Said, e
 	return Said{Key: "clock.said", Args: []any{out.Now.Format(timeFormat)}}, nil
 }
 
-// advance jumps, and remembers what fell due.
-func (c *Console) advance(ctx context.Context, body any) (Said, error) {
+func (c *Console) advance(ctx context.Context, body any) (said Said, err error) {
+	err = c.watch(func() error {
+		said, err = c.moveClock(context.WithoutCancel(ctx), "advance", body)
+		return err
+	})
+	return said, err
+}
+
+// watch remembers what happens during a jump.
+func (c *Console) watch(jump func() error) error {
 	from, began, before := c.cfg.Clock.Now(), clock.Mono(), c.phases()
 	done := c.cfg.Feed.watchJump()
-	said, err := c.moveClock(context.WithoutCancel(ctx), "advance", body)
-	list := done()
-	if err != nil {
-		return said, err
+	err := jump()
+	list, to := done(), c.cfg.Clock.Now()
+	if err != nil || to.Sub(from) <= clock.Mono()-began { // refused
+		return err
 	}
-	to := c.cfg.Clock.Now()
 	v := &jumpView{From: from.Format(timeFormat), To: to.Format(timeFormat), Far: span(to.Sub(from).Round(time.Second)), Took: span(clock.Mono() - began),
 		Phases: changes(before, c.phases())}
 	for _, d := range list {
 		v.Due = append(v.Due, dueRow{Word: d.Word, Count: amount.Number(d.Count), First: d.First.Format(timeFormat)})
 	}
 	c.jump.Store(v)
-	return said, nil
+	return nil
 }
 
 func (c *Console) phases() map[string]string {

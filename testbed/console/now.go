@@ -106,6 +106,7 @@ type feedRow struct {
 	BoardID      string
 	Who          string // text, or key of a text
 	What         string // key
+	Way          string // key: how a command came in
 	Minutes      int
 	Outcome      string // key
 	Class, Sign  string
@@ -129,7 +130,7 @@ func (c *Console) feedRows(n int) []feedRow {
 	for _, x := range chains {
 		o := outcomes[x.Outcome]
 		row := feedRow{At: x.At, Place: c.names.place(x.PlaceID), Door: c.names.door(x.DoorID), BoardID: x.BoardID, Who: x.Actor,
-			What: "command." + x.Command, Minutes: x.Minutes, Outcome: "outcome." + x.Outcome, Class: o.class, Sign: o.sign, ID: x.ID}
+			What: "command." + x.Command, Minutes: x.Minutes, Outcome: "outcome." + x.Outcome, Class: o.class, Sign: o.sign, ID: x.ID, Way: "way." + x.Method, Detail: x.refusal()}
 		if x.Outcome != "" {
 			row.Took = span(x.Took())
 		}
@@ -153,8 +154,12 @@ func (c *Console) feedRows(n int) []feedRow {
 	}
 	slices.SortStableFunc(rows, func(a, b feedRow) int { return b.At.Compare(a.At) })
 	rows = rows[:min(n, len(rows))]
+	at := make([]time.Time, len(rows))
 	for i := range rows {
-		rows[i].Time, rows[i].Exact = clockTime(rows[i].At), when(rows[i].At)
+		at[i], rows[i].Exact = rows[i].At, when(rows[i].At)
+	}
+	for i, text := range clockTimes(at) {
+		rows[i].Time = text
 	}
 	return rows
 }

@@ -68,10 +68,12 @@ type Look struct {
 	Page  Page
 	Menu  []Page
 	In    bool // signed in
-	Said  *flash
-	Data  any
-	words words
-	form  string
+	// Partners is the address of the partners' reference, "" = none.
+	Partners string
+	Said     *flash
+	Data     any
+	words    words
+	form     string
 }
 
 // T is a text in the reader's language.
@@ -93,6 +95,9 @@ func (c *Console) look(r *http.Request, p Page, data any) *Look {
 	l.Title = l.T(p.Title)
 	if l.In {
 		l.form = c.session.form
+	}
+	if docs := c.partnerDocs(); len(docs) > 0 {
+		l.Partners = docs[1].ID // what partners use most
 	}
 	return l
 }

@@ -25,9 +25,12 @@ func (c *Console) runsPage() Page {
 const keepRuns = 100
 
 type runsView struct {
-	Dir  string
+	Dir  string // "" = nowhere
 	Runs []runRow
 }
+
+// Example is a directory for a first run.
+func (v runsView) Example() string { return filepath.Join(v.Dir, "first") }
 
 // runRow is one run: of check, or of load, which has a plan and no files.
 type runRow struct {

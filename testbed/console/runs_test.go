@@ -18,6 +18,11 @@ func TestRuns(t *testing.T) {
 	t.Parallel()
 	c, _ := newTestConsole(t)
 	c.cfg.Runs = t.TempDir()
+	for _, want := range []string{"No runs in " + c.cfg.Runs + " yet.", "doorlab check --out " + c.cfg.Runs + "/first"} {
+		if page := c.ask(ask{method: http.MethodGet, path: "/runs", in: true}).Body.String(); !strings.Contains(page, want) {
+			t.Errorf("without a run the page doesn't say %q", want)
+		}
+	}
 	for i, run := range []struct{ dir, file, text string }{
 		{"a-check", "verdicts.json", `{"status":"PASS","seed":7,"started":"2026-11-02T03:00:00Z","seconds":2,"files":[{"status":"PASS"},{"status":"SKIPPED"}]}`},
 		{"load-b", "result.json", `{"verdict":"FAIL","reasons":["p99_reported is 900ms, the limit is 100ms"],"seed":8,"plan":{"name":"evening"},"sent":12345,"sentRate":299.7,"seconds":41,"started":"2026-11-02T03:01:00Z"}`},
