@@ -105,7 +105,7 @@ func workflows(t *testing.T) (above string, flows []string) {
 	t.Helper()
 	raw := must.Get(os.ReadFile("../../docs/ci.md"))(t)
 	above, rest, _ := strings.Cut(string(raw), "```yaml\n")
-	for _, flow := range strings.Split(rest, "```yaml\n") {
+	for flow := range strings.SplitSeq(rest, "```yaml\n") {
 		text, _, _ := strings.Cut(flow, "```")
 		var v map[string]any
 		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
