@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -59,6 +60,16 @@ func TestPhases(t *testing.T) {
 	}
 	if got := phasesOf(waysOf(0)); got != nil {
 		t.Errorf("without a whole command: got %+v, want nothing", got)
+	}
+}
+
+// TestPhasesOfAStep: commands of a search's other steps, sent before its start or after its last answer, don't count.
+func TestPhasesOfAStep(t *testing.T) {
+	t.Parallel()
+	all := newPhases(Result{Started: time.UnixMilli(1300), over: time.UnixMilli(1700)}) // one of waysOf is sent every 100 ms
+	all.add(waysOf(10))
+	if got := all.list(); len(got) != len(phaseNames) || got[0].N != 5 {
+		t.Errorf("got %+v, want the phases of 5 commands", got)
 	}
 }
 
@@ -175,7 +186,7 @@ func TestFormats(t *testing.T) {
 }
 
 func phasesOf(events []history.Event) []Phase {
-	all := newPhases()
+	all := newPhases(Result{})
 	all.add(events)
 	return all.list()
 }

@@ -39,7 +39,7 @@ func goldenRun(t *testing.T, dir, baseline string) Result {
 }
 
 // ofThisMachine matches the lines that differ between machines or runs.
-var ofThisMachine = regexp.MustCompile(`(?m)^(go1\.[0-9.]+, \w+/\w+, \d+ CPUs?, GOMAXPROCS \d+|generator: [0-9.]+ processors busy, [0-9,]+ MB, [0-9,]+ garbage collections? \([0-9.a-z]+ together\))\n`)
+var ofThisMachine = regexp.MustCompile(`(?m)^(go1\.[0-9.]+, \w+/\w+, \d+ CPUs?, GOMAXPROCS \d+|generator: CPU [0-9.]+ cores, memory [0-9,]+ MB, [0-9,]+ garbage collections? \([0-9., a-z]+ in total\))\n`)
 
 func TestTextGolden(t *testing.T) {
 	t.Parallel()
@@ -173,7 +173,23 @@ func TestSearchFindsTheLimit(t *testing.T) {
 		if res.Highest < 660 || res.Highest > 740 || len(res.Search) < 5 {
 			t.Errorf("highest rate %g of %v, want 660 to 740 after at least 5 steps", res.Highest, res.Search)
 		}
+		if p := res.Processes; len(p) != 1 || p[0].Seconds < 0.9 || p[0].Seconds > 2 {
+			t.Errorf("used: %+v, want what the generator used in one step of a second", p)
+		}
 	})
+}
+
+// TestProcessor: what a process used is divided by the time in which it used it, answers that came after the last
+// request included.
+func TestProcessor(t *testing.T) {
+	t.Parallel()
+	p := Process{Name: "server", CPUSeconds: 30, MemoryBytes: 2e9, Collections: 1, CollectionMs: 1.5}
+	for seconds, want := range map[float64]string{0: "server: CPU 3.00 cores, memory 2,000 MB, ", 20: "server: CPU 1.50 cores, memory 2,000 MB, "} {
+		p.Seconds = seconds
+		if got := p.said(10); !strings.HasPrefix(got, want) {
+			t.Errorf("watched for %g s: got %q, want %q", seconds, got, want)
+		}
+	}
 }
 
 func TestNextRate(t *testing.T) {

@@ -62,6 +62,7 @@ type Result struct {
 	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that kept the thresholds
 	Compare    *Comparison      `json:"compare,omitempty"`
 
+	over  time.Time     // when the last answer was there; zero for a result that was read
 	dir   string        // of a part of a merged result
 	apart time.Duration // of a merged result: how far apart the generators started
 }

@@ -29,18 +29,19 @@ type Environment struct {
 	Client   string `json:"client,omitempty"` // their MQTT client
 }
 
-// Process is what a process used during the load, the judging left out.
+// Process is what a process used during the load, the judging left out; of a search, during the step that its result is about.
 type Process struct {
-	Name         string  `json:"name"` // generator, server, boards, or several that share one
+	Name         string  `json:"name"`    // generator, server, boards, or several that share one
+	Seconds      float64 `json:"seconds"` // how long it was watched: until the last answer; 0 = as long as requests were sent
 	CPUSeconds   float64 `json:"cpuSeconds"`
 	MemoryBytes  int64   `json:"memoryBytes"`  // resident, at the end
 	Collections  int64   `json:"collections"`  // of garbage
 	CollectionMs float64 `json:"collectionMs"` // all their pauses together
 }
 
-// said is a process in a report.
-func (p Process) said(seconds float64) string {
-	return fmt.Sprintf("%s: %.2f processors busy, %s MB, %s (%s together)", p.Name, p.CPUSeconds/max(seconds, 0.001), amount.Number(p.MemoryBytes/1e6),
+// said is a process in a report. sending is how long requests were sent, for results that don't tell how long it was watched.
+func (p Process) said(sending float64) string {
+	return fmt.Sprintf("%s: CPU %.2f cores, memory %s MB, %s (%s in total)", p.Name, p.CPUSeconds/max(cmp.Or(p.Seconds, sending), 0.001), amount.Number(p.MemoryBytes/1e6),
 		amount.Many(int(p.Collections), "garbage collection"), ms(p.CollectionMs))
 }
 
@@ -135,16 +136,17 @@ func countsOf(name string, families map[string]*dto.MetricFamily) counted {
 		began: of("process_start_time_seconds").GetGauge().GetValue(), boards: int64(of("doorlab_boards").GetGauge().GetValue())}
 }
 
-// used adds to a result what was used since before, and where.
-func (r *runner) used(ctx context.Context, t Target, before []counted, res *Result) {
+// used adds to a result what was used in the seconds since before, and where.
+func (r *runner) used(ctx context.Context, before []counted, seconds float64, res *Result) {
 	env := Environment{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), MaxProcs: runtime.GOMAXPROCS(0),
 		Link: r.opts.Link, Client: r.opts.Client}
-	for _, now := range t.counts(ctx) {
+	for _, now := range r.target.counts(ctx) {
 		env.Boards = max(env.Boards, now.boards)
 		for _, was := range before {
 			if was.Name != now.Name || was.began != now.began { // the process was restarted
 				continue
 			}
+			now.Seconds = round(seconds, 3)
 			now.CPUSeconds = round(now.CPUSeconds-was.CPUSeconds, 3)
 			now.Collections -= was.Collections
 			now.CollectionMs = round(now.CollectionMs-was.CollectionMs, 3)
