@@ -145,7 +145,7 @@ func judgeThresholds(res *Result, c *collector) {
 func (r *Result) judgeThreshold(l limit, name string, j stretch) {
 	t := Threshold{Name: j.prefix + name, Limit: j.limits[name]}
 	switch {
-	case r.Shard != nil && r.Shard.Of > 1 && l.waits():
+	case r.Shard != nil && r.Shard.Of > 1 && (l.waits() || j.of.sent == 0):
 		t.Value, t.OK, t.Idle = waiting, true, true
 	case l.measure == "rate" && r.apart > together: // INVALID anyway, whatever the rate
 		t.Value = "not judged"
@@ -155,7 +155,7 @@ func (r *Result) judgeThreshold(l limit, name string, j stretch) {
 			break
 		}
 		r.Reasons = append(r.Reasons, t.why())
-		if r.Verdict == Pass || l.answers() {
+		if r.Verdict == Pass || l.answers() && t.Value != none {
 			r.Verdict = Fail
 		}
 	}

@@ -117,6 +117,10 @@ const none = "none"
 // judge measures one threshold on what was collected.
 func (l limit) judge(name, text string, c *collector, seconds float64) Threshold {
 	t := Threshold{Name: name, Limit: text}
+	if c.sent == 0 { // such as a stage that is a pause, or that the load didn't reach: no figure is evidence
+		t.Value = none
+		return t
+	}
 	var v float64
 	switch l.measure {
 	case "p", "mean", "max":
