@@ -68,13 +68,13 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 		return []string{"nothing was sent"}
 	}
 	if lag := res.Lag.P99; lag > float64(time.Duration(r.plan.MaxLag))/1e6 {
-		why = append(why, fmt.Sprintf("the generator lagged: p99 %s behind the plan, allowed %s", ms(lag), time.Duration(r.plan.MaxLag)))
+		why = append(why, fmt.Sprintf("the generator lagged: p99 %s behind the plan, allowed %s", ms(lag), span(r.plan.MaxLag)))
 	}
 	if res.SentRate < 0.98*res.PlannedRate && late > 0.05 { // below 50 ms a run is too short to tell
-		why = append(why, fmt.Sprintf("the generator sent %s/s of %s/s planned", number(res.SentRate), number(res.PlannedRate)))
+		why = append(why, fmt.Sprintf("the generator sent %s of %s planned", perSecond(res.SentRate), perSecond(res.PlannedRate)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.starved)) {
-		why = append(why, fmt.Sprintf("the generator ran %s %d times", name, c.starved[name]))
+		why = append(why, fmt.Sprintf("the generator ran %s %s times", name, amount.Number(c.starved[name])))
 	}
 	return why
 }
@@ -127,7 +127,7 @@ func (res *Result) judgeBreaches() {
 	if res.Breaches == 0 {
 		return
 	}
-	res.Reasons = append(res.Reasons, fmt.Sprintf("%d of %d answers violate the OpenAPI documents: %s", res.Breaches, res.Validated, res.FirstBreach))
+	res.Reasons = append(res.Reasons, fmt.Sprintf("%s of %s answers violate the OpenAPI documents: %s", amount.Number(res.Breaches), amount.Number(res.Validated), res.FirstBreach))
 	res.Verdict = Fail
 }
 

@@ -48,7 +48,7 @@ func settled(best, worst Result, lo, hi float64) Result {
 	best.Highest = round(lo, 1)
 	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
 		best.Verdict = Invalid
-		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s/s the generator was the limit", number(round(lo, 1))))
+		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))
 	}
 	return best
 }

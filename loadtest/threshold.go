@@ -129,24 +129,22 @@ func (l limit) judge(name, text string, c *collector, seconds float64) Threshold
 			return Threshold{Name: name, Limit: text, Value: none}
 		}
 		v = l.of(d)
-		t.Value = ms(v)
 	case "lag":
 		v = float64(c.lag.ValueAtPercentile(99)) / 1000
-		t.Value = ms(v)
 	case "rate":
 		v = float64(c.sent-c.count(rejected)-c.count(noAnswer)) / seconds
-		t.Value = number(round(v, 1)) + "/s"
 	default:
 		v = l.hits(c)
-		t.Value = number(v)
 		if l.share {
-			v /= max(float64(c.sent), 1)
-			t.Value = number(round(v*100, 3)) + "%"
+			v /= float64(c.sent)
 		}
 	}
 	t.OK = v <= l.value
 	if l.atLeast {
 		t.OK = v >= l.value
+	}
+	if t.Value = l.said(v); !t.OK {
+		t.Value = l.broken(v)
 	}
 	t.Idle = l.idle(float64(c.sent))
 	return t
