@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -111,8 +112,16 @@ func TestBaseline(t *testing.T) {
 			slower.Series[i].P50 /= 2
 		}
 		c := compare(dir, before, slower)
-		if c.Changes[0].Verdict != "better" || c.Changes[1].Verdict != "worse" {
-			t.Errorf("compared: %+v, want the first better and the second worse", c)
+		if c.Changes[1].Verdict != "better" || c.Changes[2].Verdict != "worse" {
+			t.Errorf("compared: %+v, want the p50 better and the p99 worse", c)
+		}
+		silent := before
+		silent.Series = slices.Clone(before.Series)
+		for i := range silent.Series {
+			silent.Series[i].Outcomes = map[vocab.Outcome]int64{noAnswer: silent.Series[i].Planned / 2}
+		}
+		if c := compare(dir, before, silent).Changes[0]; c.Verdict != "worse" || c.Is() != "50/s" {
+			t.Errorf("half of the answers: %+v, want 50/s, which is worse", c)
 		}
 		target, o := bubble(newFake())
 		o.Baseline = filepath.Join(dir, "none.json")

@@ -26,7 +26,12 @@ func ms(v float64) string {
 }
 
 // span is a duration of a plan.
-func span(d Duration) string { return amount.Duration(time.Duration(d).Seconds()) }
+func span(d Duration) string {
+	if d == 0 {
+		return "0 s"
+	}
+	return amount.Duration(time.Duration(d).Seconds())
+}
 
 // perSecond is a rate.
 func perSecond(v float64) string {

@@ -165,8 +165,12 @@ func (r Result) compareTable() string {
 		return ""
 	}
 	t := newTable(5, "against the baseline", "before", "now", "noise", "verdict")
-	for _, c := range r.Compare.Changes {
-		t.AppendRow(table.Row{c.Name, number(c.Before), number(c.Now), "±" + number(c.Noise), c.Verdict})
+	told := r.Compare.Told()
+	if told != "" {
+		told = "\n" + told
 	}
-	return t.Render()
+	for _, c := range r.Compare.Changes {
+		t.AppendRow(table.Row{c.Name, c.Was(), c.Is(), c.Within(), c.Verdict})
+	}
+	return t.Render() + told
 }
