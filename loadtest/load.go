@@ -26,6 +26,15 @@ func Embedded() []string {
 	return names
 }
 
+// Source is the text of an embedded plan.
+func Source(name string) (string, error) {
+	text, err := embedded.ReadFile("plans/" + name + ".yaml")
+	if err != nil {
+		return "", fmt.Errorf("no built-in plan %q; there are %s%s", name, strings.Join(Embedded(), ", "), near.Hint(name, Embedded()))
+	}
+	return string(text), nil
+}
+
 // Load reads a plan: a file, or an embedded plan by its name ("door-commands").
 // A bad plan is a *PlanError that names every problem as file:line:col.
 func Load(file string) (Plan, error) {

@@ -41,7 +41,8 @@ func loadCommand(e *env) *cobra.Command {
 		Use:   "load PLAN",
 		Short: "Load-test door commands",
 		Long: `Runs a load plan against its own testbed or a running server.
-PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded(), ", ") + ".",
+PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded(), ", ") + `.
+'load list' says what they are for, 'load new' copies one to start from.`,
 		Example: `  doorlab load door-commands                      # 300 commands per second, against its own testbed
   doorlab load door-commands --rate 1000 --duration 1m
   doorlab load my-plan.yaml --boards 5000
@@ -56,7 +57,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	f.view.add(c)
 	f.metrics.add(c)
 	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its own boards)")
-	f.shard.add(c, "only the i-th of n generators, `i/n`: every n-th place, with its doors' part of the plan's rates; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
+	f.shard.add(c, "run as generator i of n (`i/n`): every n-th place and the matching share of the planned rate; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
 	s := c.Flags()
 	f.flags = s
 	s.StringVar(&f.rate, "rate", "", "`requests` per second in place of the plan's rate, like 300 or 600/m; rate_min moves with it (default: as in the plan)")
@@ -68,6 +69,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	s.StringVar(&f.o.Baseline, "baseline", "", "result.json of a previous run to compare with")
 	s.BoolVar(&f.o.AllowHost, "allow-host", false, "allow load against a target on another machine")
 	c.AddCommand(mergeCommand(e))
+	c.AddCommand(planCommands(e)...)
 	return c
 }
 
