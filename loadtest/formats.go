@@ -42,6 +42,14 @@ func (r Result) Failures() (out []report.Failure) {
 	return out
 }
 
+// Whys are the reasons in the order of the failures: what decided the verdict comes first.
+func (r Result) Whys() (out []string) {
+	for _, f := range r.Failures() {
+		out = append(out, strings.Join(append(f.Clauses, f.Why), ": "))
+	}
+	return out
+}
+
 // why is the reason why a threshold is broken.
 func (t Threshold) why() string {
 	if t.Value == none {

@@ -38,6 +38,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		res.SentRate = round(res.PlannedRate*planned/real, 2)
 	}
 	res.Reasons = r.invalid(c, real-planned, res)
+	tooWeak := len(res.Reasons) > 0
 	if why := late(res.Started, r.opts.StartAt); why != "" {
 		res.Reasons = append(res.Reasons, why)
 	}
@@ -59,6 +60,9 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
 	res.judgeSilence()
+	if tooWeak && res.Verdict == Fail {
+		res.Notes = append(res.Notes, "the generator couldn't keep up, so the latencies say nothing about the system; how requests were answered does")
+	}
 	return res
 }
 

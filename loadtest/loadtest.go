@@ -51,6 +51,7 @@ type Options struct {
 	Metrics   *Metrics            // what is counted while it runs; nil: nothing
 	Link      string              // how the run's own boards reach the broker, for the report; "" = they aren't its own
 	Client    string              // their MQTT client
+	Report    *Report             // how soon they report; nil: unknown
 	OutDir    string              // "": writes no files
 	Clock     Clock               // domain time of the events; nil: asked from Target.Control, else the machine's
 	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control

@@ -123,6 +123,11 @@ func TestPageInBrowser(t *testing.T) {
 			if p.Eval(`document.querySelector(".failure")?.getBoundingClientRect().top ?? 0`, &top); top > 900 {
 				t.Errorf("%s, %s: the first failure starts %.0f px down, want at most 900", name, look, top)
 			}
+			var hidden []string
+			p.Eval(`[...document.querySelectorAll("#figures td")].filter(e => e.getBoundingClientRect().right > innerWidth).map(e => e.textContent)`, &hidden)
+			if len(hidden) > 0 {
+				t.Errorf("%s, %s: figures out of sight: %q", name, look, hidden)
+			}
 			var crooked []string // charts that share the time axis must be aligned
 			p.Eval(`(() => { const at = e => { const r = e.querySelector("svg").getBoundingClientRect(); return r.left + "-" + r.right },
 				all = [...document.querySelectorAll("#course figure")]; return all.filter(e => at(e) != at(all[0])).map(e => e.id) })()`, &crooked)

@@ -188,19 +188,6 @@ func TestSearchFindsTheLimit(t *testing.T) {
 	})
 }
 
-// TestProcessor: what a process used is divided by the time in which it used it, answers that came after the last
-// request included.
-func TestProcessor(t *testing.T) {
-	t.Parallel()
-	p := Process{Name: "server", CPUSeconds: 30, MemoryBytes: 2e9, Collections: 1, CollectionMs: 1.5}
-	for seconds, want := range map[float64]string{0: "server: CPU 3.00 cores, memory 2,000 MB, ", 20: "server: CPU 1.50 cores, memory 2,000 MB, "} {
-		p.Seconds = seconds
-		if got := p.said(10); !strings.HasPrefix(got, want) {
-			t.Errorf("watched for %g s: got %q, want %q", seconds, got, want)
-		}
-	}
-}
-
 func TestNextRate(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ lo, hi, top, want float64 }{

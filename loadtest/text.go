@@ -15,7 +15,7 @@ import (
 func (r Result) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  (%s)\n", r.Plan.Name, r.Verdict, r.pace())
-	for _, why := range r.Reasons {
+	for _, why := range r.Whys() {
 		fmt.Fprintf(&b, "  %s\n", why)
 	}
 	for _, note := range r.Notes {

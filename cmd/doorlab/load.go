@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -222,7 +221,9 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	}
 	o.Progress, o.Judge = v.screen(e), true
 	if f.target == "" {
-		o.Link, o.Client = f.link, f.client
+		o.Link, o.Client, o.Report = f.link, f.client, a.report
+	} else if f.own != nil {
+		o.Report = reportOf(f.own.world)
 	}
 	t := loadtest.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}
 	if len(a.tokens) > 0 {
@@ -258,7 +259,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 // printLoad prints the result of a load, and appends it to a CI's job summary.
 func (v *view) printLoad(e *env, dir string, res loadtest.Result) error {
 	if v.quiet {
-		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, strings.Join(append(slices.Clone(res.Reasons), res.Sentence()), " · "))
+		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, strings.Join(append(res.Whys(), res.Sentence()), " · "))
 	} else {
 		fmt.Fprint(e.out, res.Text())
 		fmt.Fprintf(e.err, "results: %s (open report.html)\n", dir)
