@@ -153,6 +153,8 @@ func TestSearchThatTheGeneratorLimits(t *testing.T) {
 	} {
 		if got := settled(Result{Verdict: Pass}, Result{Verdict: c.worst}, c.lo, c.hi); got.Verdict != c.want || got.Highest != c.lo {
 			t.Errorf("%s: got %s at %g/s, want %s at %g/s", name, got.Verdict, got.Highest, c.want, c.lo)
+		} else if (len(got.Notes) > 0) != (c.hi == 0) {
+			t.Errorf("%s: got the notes %q, want one only if the plan ended the search", name, got.Notes)
 		}
 	}
 }

@@ -46,6 +46,9 @@ func settled(best, worst Result, lo, hi float64) Result {
 		best = worst
 	}
 	best.Highest = round(lo, 1)
+	if hi == 0 {
+		best.Notes = append(best.Notes, fmt.Sprintf("even the highest rate of the plan, %s, kept the thresholds: more may be possible", perSecond(lo)))
+	}
 	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
 		best.Verdict = Invalid
 		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))
