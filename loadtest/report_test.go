@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -184,6 +185,20 @@ func TestSearchFindsTheLimit(t *testing.T) {
 		}
 		if p := res.Processes; len(p) != 1 || p[0].Seconds < 0.9 || p[0].Seconds > 2 {
 			t.Errorf("used: %+v, want what the generator used in one step of a second", p)
+		}
+	})
+}
+
+// TestInterruptedSearch: its figures are those of the highest rate that kept the thresholds so far, as the headline says.
+func TestInterruptedSearch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		target, o := bubble(newFake())
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		res, err := Run(ctx, target, mustParse(t, "pacer: search\nrate: 100\nto: 400\nduration: 1s\nthresholds: {errors: 0}"), o)
+		if err == nil || res.Verdict != Invalid || res.Highest != 100 || res.Sent != 100 || len(res.Reasons) != 1 || !strings.HasPrefix(res.Reasons[0], "the step at 200/s was interrupted after ") {
+			t.Errorf("got %v, %s, %q, %d sent, highest %g; want INVALID for the step at 200/s, and the 100 requests of that before", err, res.Verdict, res.Reasons, res.Sent, res.Highest)
 		}
 	})
 }
