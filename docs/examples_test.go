@@ -30,7 +30,7 @@ var examples = map[string][]string{
 	"control-api.md":  {"TestControlPage"},
 	"explore.md":      {"TestExplorePage"},
 	"faults.md":       times(21, "TestFaultsPage"),
-	"load-testing.md": times(3, "TestLoadPage"),
+	"load-testing.md": {"TestLoadPage", "TestSearchPage", "TestLoadPage", "TestLoadPage"},
 	"operations.md":   {"TestServicePage"},
 	"partners.md":     times(7, "TestPartnersPage"),
 	"performance.md":  times(2, "TestPages"),

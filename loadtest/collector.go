@@ -228,15 +228,3 @@ func round(v float64, digits int) float64 {
 	f := math.Pow10(digits)
 	return math.Round(v*f) / f
 }
-
-// ms formats milliseconds for people.
-func ms(v float64) string {
-	switch {
-	case v >= 10_000:
-		return number(round(v/1000, 1)) + "s"
-	case v >= 100:
-		return number(round(v, 0)) + "ms"
-	default:
-		return number(round(v, 2)) + "ms"
-	}
-}

@@ -30,8 +30,8 @@ func TestWhatThresholdsMeasure(t *testing.T) {
 	t.Parallel()
 	c := tenHits()
 	for name, want := range map[string]string{
-		"p50_all": "30.02ms", "service_p50_all": "20.02ms", "mean_all": "30.01ms", "service_mean_all": "20.01ms", "max_all": "30.02ms",
-		"service_max_all": "20.02ms", "service_max_reported": "20.02ms", "lag_p99": "10.01ms",
+		"p50_all": "30 ms", "service_p50_all": "20 ms", "mean_all": "30 ms", "service_mean_all": "20 ms", "max_all": "30 ms",
+		"service_max_all": "20 ms", "service_max_reported": "20 ms", "lag_p99": "10 ms",
 	} {
 		l, err := parseThreshold(name, "1s")
 		if err != nil {
@@ -153,6 +153,8 @@ func TestSearchThatTheGeneratorLimits(t *testing.T) {
 	} {
 		if got := settled(Result{Verdict: Pass}, Result{Verdict: c.worst}, c.lo, c.hi); got.Verdict != c.want || got.Highest != c.lo {
 			t.Errorf("%s: got %s at %g/s, want %s at %g/s", name, got.Verdict, got.Highest, c.want, c.lo)
+		} else if (len(got.Notes) > 0) != (c.hi == 0) {
+			t.Errorf("%s: got the notes %q, want one only if the plan ended the search", name, got.Notes)
 		}
 	}
 }

@@ -38,9 +38,9 @@ type FaultUse struct {
 func (f FaultUse) said() string {
 	until := "to the end"
 	if f.For > 0 {
-		until = "for " + f.For.String()
+		until = "for " + span(f.For)
 	}
-	out := fmt.Sprintf("fault %s on %s of the boards, from %s %s: %s", f.Fault, f.Share, f.At, until, amount.Many(int(f.Hits), "hit"))
+	out := fmt.Sprintf("fault %s on %s of the boards, from %s %s: %s", f.Fault, f.Share, span(f.At), until, amount.Many(int(f.Hits), "hit"))
 	if f.Error != "" {
 		out += " (" + f.Error + ")"
 	}
@@ -130,9 +130,9 @@ func (r *Result) judgeFaults() {
 	for _, f := range r.Faults {
 		switch {
 		case f.Error != "":
-			r.Reasons = append(r.Reasons, fmt.Sprintf("the fault %s at %s: %s", f.Fault, f.At, f.Error))
+			r.Reasons = append(r.Reasons, fmt.Sprintf("the fault %s at %s: %s", f.Fault, span(f.At), f.Error))
 		case f.Hits == 0:
-			r.Reasons = append(r.Reasons, fmt.Sprintf("the fault %s at %s never acted", f.Fault, f.At))
+			r.Reasons = append(r.Reasons, fmt.Sprintf("the fault %s at %s never acted", f.Fault, span(f.At)))
 		default:
 			continue
 		}

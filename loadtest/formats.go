@@ -42,12 +42,20 @@ func (r Result) Failures() (out []report.Failure) {
 	return out
 }
 
+// Whys are the reasons in the order of the failures: what decided the verdict comes first.
+func (r Result) Whys() (out []string) {
+	for _, f := range r.Failures() {
+		out = append(out, strings.Join(append(f.Clauses, f.Why), ": "))
+	}
+	return out
+}
+
 // why is the reason why a threshold is broken.
 func (t Threshold) why() string {
 	if t.Value == none {
-		return fmt.Sprintf("%s: there was nothing to measure; the limit is %s", t.Name, t.Limit)
+		return fmt.Sprintf("%s: there was nothing to measure; the limit is %s", t.Name, t.Bound())
 	}
-	return fmt.Sprintf("%s is %s; the limit is %s", t.Name, t.Value, t.Limit)
+	return fmt.Sprintf("%s is %s; the limit is %s", t.Name, t.Value, t.Bound())
 }
 
 // suites presents the run as test results: its thresholds, the guarantees, and the run itself.
@@ -108,7 +116,7 @@ func (r Result) WriteSummary(w io.Writer) error {
 		b.WriteString("\n| threshold | limit | measured | |\n|---|--:|--:|---|\n")
 	}
 	for _, t := range r.Thresholds {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Name, t.Limit, t.Value, t.verdict())
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Name, t.Bound(), t.Value, t.verdict())
 	}
 	if len(r.Phases) > 0 {
 		b.WriteString("\n| phase | whose | p50 | p99 |\n|---|---|--:|--:|\n")
@@ -120,7 +128,7 @@ func (r Result) WriteSummary(w io.Writer) error {
 		b.WriteString("\n| rate | p50 | p99 | | outcomes | why |\n|--:|--:|--:|---|---|---|\n")
 	}
 	for _, s := range r.Search {
-		fmt.Fprintf(&b, "| %s/s | %s | %s | %s | %s | %s |\n", amount.Number(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends(), strings.ReplaceAll(strings.Join(s.Reasons, "; "), "|", "\\|"))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", perSecond(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends(), strings.ReplaceAll(strings.Join(s.Reasons, "; "), "|", "\\|"))
 	}
 	if g := r.Guarantees; g != nil && g.NotJudged == "" {
 		report.SummarizeLedger(&b, g.Rows)

@@ -67,7 +67,7 @@ func TestProof(t *testing.T) {
 			o.History(history.Event{Kind: history.Attempt, At: 1_000_000, WallNs: 1_000_000 * 1e6, Request: "r1", PlaceID: "plc_1", DoorID: "dor_1", Meaning: "dor_1 open"})
 			o.History(history.Event{Kind: history.Answer, At: 1_000_100, WallNs: 1_000_100 * 1e6, Request: "r1", PlaceID: "plc_1", DoorID: "dor_1", Status: 200,
 				Outcome: vocab.Reported, CommandID: "cmd_1", Meaning: "dor_1 open"})
-			res := Result{Verdict: Pass}
+			res := Result{Verdict: Pass, Search: make([]Step, 3)}
 			r := &runner{opts: Options{OutDir: dir}}
 			must.OK(t, r.prove(t.Context(), target, log, &res))
 			if res.Verdict != c.verdict || res.ExitCode() != c.exit {
@@ -75,6 +75,9 @@ func TestProof(t *testing.T) {
 			}
 			if text, page := res.Text(), res.HTML(); !strings.Contains(text, c.says) || !strings.Contains(page, strings.TrimPrefix(c.says, "(0 breached)")) {
 				t.Errorf("the reports don't say %q:\n%s", c.says, text)
+			}
+			if said := strings.Contains(res.Text(), "judged over the whole search, 3 steps"); said != (c.verdict != Invalid) {
+				t.Errorf("says that the guarantees are those of 3 steps: %v, want %v", said, c.verdict != Invalid)
 			}
 			_, err := os.Stat(filepath.Join(dir, historyFile))
 			if kept := err == nil; kept != (c.verdict != Invalid) {

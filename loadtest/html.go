@@ -21,7 +21,7 @@ var page string
 
 // The page shares its look, its failures and its ledger with that of check.
 var reportPage = report.Page(page, template.FuncMap{
-	"ms": spelled, "rate": amount.Number[float64], "counts": counts, "sum": amount.Number[int64],
+	"ms": ms, "rate": perSecond, "counts": counts, "sum": amount.Number[int64],
 	"status": func(v string) string { return strings.ToLower(v) },
 })
 
@@ -32,13 +32,14 @@ type view struct {
 	Plots    []plot.Chart
 	Capacity plot.Chart
 	Falls    []fall
+	Whole    float64 // ms that the width of the falls stands for
 	Included string
 }
 
 // HTML is the report as one self-contained page, failures first.
 func (r Result) HTML() string {
 	var b strings.Builder
-	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases), r.included()}); err != nil {
+	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases), whole(r.Phases), r.included()}); err != nil {
 		return "<pre>" + template.HTMLEscapeString(r.Text()) + "</pre>"
 	}
 	return b.String()
@@ -121,13 +122,17 @@ func capacity(r Result) plot.Chart {
 		c.To = max(c.To, s.Rate)
 		c.Lines[0].Points = append(c.Lines[0].Points, plot.Point{X: s.Rate, Y: s.P50})
 		c.Lines[1].Points = append(c.Lines[1].Points, plot.Point{X: s.Rate, Y: s.P99})
-		c.X = append(c.X, plot.Tick{X: s.Rate, Text: amount.Number(s.Rate) + "/s"})
+		c.X = append(c.X, plot.Tick{X: s.Rate, Text: perSecond(s.Rate)})
 	}
 	for len(c.X) > 7 { // labels would overlap
-		c.X = slices.DeleteFunc(c.X, func(t plot.Tick) bool { return slices.Index(c.X, t)%2 == 1 })
+		var half []plot.Tick
+		for i := 0; i < len(c.X); i += 2 {
+			half = append(half, c.X[i])
+		}
+		c.X = half
 	}
 	if r.Highest > 0 {
-		c.Marks = []plot.Mark{{X: r.Highest, Text: "highest that held", Title: amount.Number(r.Highest) + "/s"}}
+		c.Marks = []plot.Mark{{X: r.Highest, Text: "highest within the thresholds", Title: perSecond(r.Highest)}}
 	}
 	return c
 }
@@ -138,14 +143,19 @@ type fall struct {
 	From, Wide, Tail string
 }
 
-// falls lines up the phases, each at its median, with its p99 beside it.
-func falls(phases []Phase) (out []fall) {
-	whole, at := 0.0, 0.0
+// whole is how long all phases together take at most: each begins when those before it took their medians.
+func whole(phases []Phase) (whole float64) {
+	at := 0.0
 	for _, p := range phases {
 		whole = max(whole, at+p.P99)
 		at += p.P50
 	}
-	at = 0
+	return whole
+}
+
+// falls lines up the phases, each at its median, with its p99 beside it.
+func falls(phases []Phase) (out []fall) {
+	whole, at := whole(phases), 0.0
 	for _, p := range phases {
 		part := func(v float64) string { return fmt.Sprintf("%.1f", v/max(whole, 1e-9)*1000) }
 		out = append(out, fall{p, part(at), part(max(p.P50, whole/500)), part(max(p.P99, whole/500))})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/near"
@@ -23,6 +24,15 @@ func Embedded() []string {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
 	}
 	return names
+}
+
+// Source is the text of an embedded plan.
+func Source(name string) (string, error) {
+	text, err := embedded.ReadFile("plans/" + name + ".yaml")
+	if err != nil {
+		return "", fmt.Errorf("no built-in plan %q; there are %s%s", name, strings.Join(Embedded(), ", "), near.Hint(name, Embedded()))
+	}
+	return string(text), nil
 }
 
 // Load reads a plan: a file, or an embedded plan by its name ("door-commands").
@@ -52,11 +62,12 @@ func (e *PlanError) Error() string { return strings.Join(e.Lines, "\n") }
 func parse(name string, text []byte) (Plan, error) {
 	var p Plan
 	err := strictyaml.Decode(name, text, &p, nil, func(b *strictyaml.Binder) {
-		if b.Failed() {
-			return // a value that could not be read would be reported again as missing
+		all := p.ProblemsIn(b.Has)
+		if b.Failed() { // what couldn't be read isn't missing, too
+			all = slices.DeleteFunc(p.values(b.Has), func(bad Problem) bool { return !b.Has(bad.key()) || b.FailedAt(bad.key()) })
 		}
-		for _, bad := range p.ProblemsIn(b.Has) {
-			b.Problem(b.KeyAt(strings.TrimPrefix(bad.Path, "$.")), "%s", bad.Message)
+		for _, bad := range all {
+			b.Problem(b.KeyAt(bad.key()), "%s", bad.Message)
 		}
 	})
 	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {

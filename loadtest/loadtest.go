@@ -54,6 +54,7 @@ type Options struct {
 	Metrics   *Metrics            // what is counted while it runs; nil: nothing
 	Link      string              // how the run's own boards reach the broker, for the report; "" = they aren't its own
 	Client    string              // their MQTT client
+	Report    *Report             // how soon they report; nil: unknown
 	OutDir    string              // "": writes no files
 	Clock     Clock               // domain time of the events; nil: asked from Target.Control, else the machine's
 	Judge     bool                // judge the guarantees by the histories of the run and of Target.Control
@@ -100,9 +101,7 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	if err := r.wait(inner); err != nil {
 		return Result{}, errors.Join(err, files.finish(Result{Plan: r.plan, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Shard: r.shard, Series: []Point{}}))
 	}
-	began := t.counts(ctx)
 	res, err := r.run(inner)
-	r.used(context.WithoutCancel(ctx), t, began, &res)
 	res.Schema, res.Version = SchemaVersion, o.Version
 	if o.Judge && err == nil { // interrupted runs too: what was sent is evidence
 		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin(res.Sent))
@@ -141,7 +140,14 @@ func (r *runner) wait(ctx context.Context) error {
 	return client.Pause(ctx, left)
 }
 
+// step sends one schedule, and measures and judges it alone.
 func (r *runner) step(ctx context.Context, s *schedule, name string) (Result, error) {
+	r.api.promise.restart()
+	before, began := r.target.counts(ctx), clock.Mono()
 	c, src, w, err := r.attack(ctx, s, name)
-	return r.judge(s, c, src, w, ctx.Err() != nil), err
+	spent := clock.Mono() - began
+	res := r.judge(s, c, src, w, ctx.Err() != nil)
+	res.over = clock.WallNow()
+	r.used(context.WithoutCancel(ctx), before, spent.Seconds(), &res)
+	return res, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -180,7 +181,7 @@ func (m *Result) startedApart(parts []Result) {
 			}
 		}
 	}
-	m.Verdict, m.Reasons = Invalid, append(m.Reasons, fmt.Sprintf("%s can't be judged: the generators started %s s apart, more than %s; see --start-at", what, number(round(m.apart.Seconds(), 1)), together))
+	m.Verdict, m.Reasons = Invalid, append(m.Reasons, fmt.Sprintf("%s can't be judged: the generators started %s apart, more than %s; see --start-at", what, amount.Duration(round(m.apart.Seconds(), 1)), amount.Duration(together.Seconds())))
 }
 
 // mergePhases adds the histograms of each phase.

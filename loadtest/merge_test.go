@@ -57,7 +57,7 @@ func TestMerge(t *testing.T) {
 			"the same run":                {func(r *Result) { *r = a }, "part 1 and part 2 are the same run, which counts once", 40, 20},
 			"the same run, under no name": {func(r *Result) { a.Run = ""; *r = a }, "part 1 and part 2 are the same run, which counts once", 40, 20},
 			"another world":               {func(r *Result) { r.World = "other" }, "part 1 and part 2 had different worlds", 80, 40},
-			"generators that ran in turn": {func(r *Result) { r.Started = a.Started.Add(158 * time.Second) }, "the rate can't be judged: the generators started 158 s apart", 80, 0.5},
+			"generators that ran in turn": {func(r *Result) { r.Started = a.Started.Add(158 * time.Second) }, "the rate can't be judged: the generators started 2 m 38 s apart", 80, 0.5},
 		} {
 			b := b
 			c.change(&b)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -62,6 +63,16 @@ func TestPhases(t *testing.T) {
 	}
 }
 
+// TestPhasesOfAStep: commands of a search's other steps, sent before its start or after its last answer, don't count.
+func TestPhasesOfAStep(t *testing.T) {
+	t.Parallel()
+	all := newPhases(Result{Started: time.UnixMilli(1300), over: time.UnixMilli(1700)}) // one of waysOf is sent every 100 ms
+	all.add(waysOf(10))
+	if got := all.list(); len(got) != len(phaseNames) || got[0].N != 5 {
+		t.Errorf("got %+v, want the phases of 5 commands", got)
+	}
+}
+
 // pages are results of each kind, with the longest values that can occur in them.
 func pages(t *testing.T) map[string]Result {
 	out := map[string]Result{}
@@ -111,6 +122,11 @@ func TestPageInBrowser(t *testing.T) {
 			}
 			if p.Eval(`document.querySelector(".failure")?.getBoundingClientRect().top ?? 0`, &top); top > 900 {
 				t.Errorf("%s, %s: the first failure starts %.0f px down, want at most 900", name, look, top)
+			}
+			var hidden []string
+			p.Eval(`[...document.querySelectorAll("#figures td")].filter(e => e.getBoundingClientRect().right > innerWidth).map(e => e.textContent)`, &hidden)
+			if len(hidden) > 0 {
+				t.Errorf("%s, %s: figures out of sight: %q", name, look, hidden)
 			}
 			var crooked []string // charts that share the time axis must be aligned
 			p.Eval(`(() => { const at = e => { const r = e.querySelector("svg").getBoundingClientRect(); return r.left + "-" + r.right },
@@ -175,7 +191,7 @@ func TestFormats(t *testing.T) {
 }
 
 func phasesOf(events []history.Event) []Phase {
-	all := newPhases()
+	all := newPhases(Result{})
 	all.add(events)
 	return all.list()
 }

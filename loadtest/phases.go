@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"math"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -47,20 +48,28 @@ const (
 // way is when a command passed each point, in the machine's ns; 0 = it didn't.
 type way [points]int64
 
-// phases are histograms of the parts of all commands' ways so far.
-type phases []*hdrhistogram.Histogram
+// phases are histograms of the parts of the ways so far, of all commands that were sent within a time: the history of a
+// search has those of its other steps, too.
+type phases struct {
+	hists    []*hdrhistogram.Histogram
+	from, to int64 // in the machine's ns
+}
 
-func newPhases() phases {
-	hists := make(phases, len(phaseNames))
-	for i := range hists {
-		hists[i] = newHistogram()
+// newPhases takes the step that a result is about. Without its end, all commands count.
+func newPhases(of Result) phases {
+	p := phases{from: math.MinInt64, to: math.MaxInt64}
+	if !of.over.IsZero() {
+		p.from, p.to = of.Started.UnixNano(), of.over.UnixNano()
 	}
-	return hists
+	for range phaseNames {
+		p.hists = append(p.hists, newHistogram())
+	}
+	return p
 }
 
 // add splits the way of every command that a board reported into its parts. Repeated keys are left out, as they have no
 // way of their own.
-func (hists phases) add(events []history.Event) {
+func (p phases) add(events []history.Event) {
 	sent, ways := map[string]int64{}, map[string]*way{}
 	of := func(id string) *way {
 		if ways[id] == nil {
@@ -75,6 +84,7 @@ func (hists phases) add(events []history.Event) {
 	}
 	for i := range events {
 		switch e := &events[i]; {
+		case e.Kind == history.Attempt && (e.WallNs < p.from || e.WallNs > p.to):
 		case e.Kind == history.Attempt:
 			sent[e.Request] = e.WallNs
 		case e.CommandID == "":
@@ -103,20 +113,20 @@ func (hists phases) add(events []history.Event) {
 		if !w.whole() {
 			continue
 		}
-		for i := range hists {
-			record(hists[i], time.Duration(w[i+1]-w[i]))
+		for i := range p.hists {
+			record(p.hists[i], time.Duration(w[i+1]-w[i]))
 		}
 	}
 }
 
 // list is nil if no command went the whole way.
-func (hists phases) list() []Phase {
-	if hists[0].TotalCount() == 0 {
+func (p phases) list() []Phase {
+	if p.hists[0].TotalCount() == 0 {
 		return nil
 	}
 	var out []Phase
-	for i, p := range phaseNames {
-		out = append(out, Phase{Name: p.name, Who: p.who, N: hists[i].TotalCount(), Latency: summarize(hists[i])})
+	for i, of := range phaseNames {
+		out = append(out, Phase{Name: of.name, Who: of.who, N: p.hists[i].TotalCount(), Latency: summarize(p.hists[i])})
 	}
 	return out
 }

@@ -86,6 +86,9 @@ type Mix struct {
 // Problem is one mistake in a plan; Path is a YAML path ("$.stages[1].rate").
 type Problem struct{ Path, Message string }
 
+// key is the path as strictyaml writes it.
+func (p Problem) key() string { return strings.TrimPrefix(p.Path, "$.") }
+
 var (
 	pacers      = []string{"constant", "ramp", "stages", "sine", "search"}
 	doorSpreads = []string{"even", "zipf", "one"}
@@ -129,13 +132,21 @@ func (p Plan) Problems() []Problem { return p.ProblemsIn(p.has) }
 // ProblemsIn checks a plan as it was written. given reports whether it has a key, such as timeout or stages[1].rate: one
 // that would be ignored, or whose 0 would become the default, is a mistake. Who knows positions finds them by Path.
 func (p Plan) ProblemsIn(given func(key string) bool) []Problem {
+	c := &check{given: given, problems: p.values(given)}
+	p = p.withDefaults()
+	c.pace(p)
+	c.idle(p)
+	return c.problems
+}
+
+// values checks each value by itself. What one key makes of another is left to ProblemsIn.
+func (p Plan) values(given func(key string) bool) []Problem {
 	c := &check{given: given}
 	c.zeros(p)
 	p = p.withDefaults()
 	c.oneOf("$.pacer", p.Pacer, pacers)
 	c.oneOf("$.doors", p.Doors, doorSpreads)
 	c.oneOf("$.places", p.Places, placeKinds)
-	c.pace(p)
 	sum := p.Commands.Open + p.Commands.Hold + p.Commands.Close
 	c.want(math.Abs(float64(sum)-1) < 1e-6, "$.commands", "the shares add up to %s, but must add up to 100%%", sum)
 	if p.Requests != (Requests{}) {
@@ -145,7 +156,6 @@ func (p Plan) ProblemsIn(given func(key string) bool) []Problem {
 	c.want(len([]rune(p.Reason)) <= 200, "$.reason", "has more than 200 characters")
 	c.want(p.Skew > 1, "$.skew", "must be above 1")
 	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: some requests must be originals")
-	c.idle(p)
 	c.thresholds("$", p.Thresholds)
 	for i, s := range p.Stages {
 		c.thresholds(fmt.Sprintf("$.stages[%d]", i), s.Thresholds)

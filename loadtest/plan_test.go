@@ -45,6 +45,10 @@ func TestBadPlans(t *testing.T) {
 			`p.yaml:2:11: "fast" is not a valid duration, write it like 20s or 1m30s`,
 			`p.yaml:3:23: unknown key "shut", valid: close hold open`,
 		}},
+		"all at once, of both kinds": {"rat: 3\nrate: 300\nduration: fast\ncommands: {open: 70%, hold: 20%}\nthresholds: {p99: 1s, p99_all: few}\nskew: 0.5\nto: 9\n", []string{
+			`p.yaml:1:1: unknown key "rat", did you mean "rate"?`, `p.yaml:3:11: "fast" is not a valid duration, write it like 20s or 1m30s`,
+			"p.yaml:4:1: the shares add up to 90%, but must add up to 100%", `p.yaml:5:14: unknown threshold "p99", did you mean "p99_all"?`,
+			`p.yaml:5:23: "few" is not a valid duration, write it like 20s or 1m30s`, "p.yaml:6:1: must be above 1"}},
 		"pacer": {"pacer: sinus\nrate: 3\n", []string{`p.yaml:1:8: "sinus" is not a valid pacer, did you mean "sine"?`}},
 		"needs": {"pacer: sine\nrate: 3\nto: 5\nduration: 1s\n", []string{
 			"p.yaml:1:1: amplitude is needed with pacer: sine", "p.yaml:1:1: period is needed with pacer: sine", "p.yaml:3:1: to must be left out with pacer: sine"}},

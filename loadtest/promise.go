@@ -22,6 +22,15 @@ func (a *api) readPromise(ctx context.Context, via http.RoundTripper) *promise {
 	return &promise{contract: c, unread: err}
 }
 
+// restart counts from 0 again, for the next step of a search.
+func (p *promise) restart() {
+	if p != nil {
+		p.checked.Store(0)
+		p.bad.Store(0)
+		p.first.Store(nil)
+	}
+}
+
 // check is safe for concurrent use.
 func (p *promise) check(r request, resp *http.Response, body []byte) {
 	if p == nil {

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
@@ -44,9 +47,14 @@ func proveWithin(sent int64) time.Duration {
 func (r *runner) prove(ctx context.Context, t Target, log *history.Long, res *Result) (err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // from now on memory matters more than speed
 	res.Guarantees = &Guarantees{}
+	var basis []string
 	if len(t.Control) == 0 {
-		res.Guarantees.Basis = "what the doors did is not judged, because there is no control listener: only what the clients saw is"
+		basis = append(basis, "what the doors did is not judged, because there is no control listener: only what the clients saw is")
 	}
+	if n := len(res.Search); n > 0 {
+		basis = append(basis, fmt.Sprintf("the guarantees are judged over the whole search, %s", amount.Many(n, "step")))
+	}
+	res.Guarantees.Basis = strings.Join(basis, "; ")
 	if r.meter != nil {
 		res.Guarantees.Clocks = r.meter.End(ctx)
 	}
@@ -67,7 +75,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Long, res *Re
 	if err != nil {
 		return err
 	}
-	spans := newPhases()
+	spans := newPhases(*res)
 	err = told.division.Groups(cmp.Or(r.opts.atOnce, judgedAtOnce), func(lists [][]history.Event) error {
 		events := told.ordered(lists)
 		spans.add(events)

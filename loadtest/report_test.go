@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -39,7 +41,7 @@ func goldenRun(t *testing.T, dir, baseline string) Result {
 }
 
 // ofThisMachine matches the lines that differ between machines or runs.
-var ofThisMachine = regexp.MustCompile(`(?m)^(go1\.[0-9.]+, \w+/\w+, \d+ CPUs?, GOMAXPROCS \d+|generator: [0-9.]+ processors busy, [0-9,]+ MB, [0-9,]+ garbage collections? \([0-9.a-z]+ together\))\n`)
+var ofThisMachine = regexp.MustCompile(`(?m)^(go1\.[0-9.]+, \w+/\w+, \d+ CPUs?, GOMAXPROCS \d+|generator: CPU [0-9.]+ cores, memory [0-9,]+ MB, [0-9,]+ garbage collections? \([0-9., a-z]+ in total\))\n`)
 
 func TestTextGolden(t *testing.T) {
 	t.Parallel()
@@ -111,8 +113,16 @@ func TestBaseline(t *testing.T) {
 			slower.Series[i].P50 /= 2
 		}
 		c := compare(dir, before, slower)
-		if c.Changes[0].Verdict != "better" || c.Changes[1].Verdict != "worse" {
-			t.Errorf("compared: %+v, want the first better and the second worse", c)
+		if c.Changes[1].Verdict != "better" || c.Changes[2].Verdict != "worse" {
+			t.Errorf("compared: %+v, want the p50 better and the p99 worse", c)
+		}
+		silent := before
+		silent.Series = slices.Clone(before.Series)
+		for i := range silent.Series {
+			silent.Series[i].Outcomes = map[vocab.Outcome]int64{noAnswer: silent.Series[i].Planned / 2}
+		}
+		if c := compare(dir, before, silent).Changes[0]; c.Verdict != "worse" || c.Is() != "50/s" {
+			t.Errorf("half of the answers: %+v, want 50/s, which is worse", c)
 		}
 		target, o := bubble(newFake())
 		o.Baseline = filepath.Join(dir, "none.json")
@@ -172,6 +182,23 @@ func TestSearchFindsTheLimit(t *testing.T) {
 		}
 		if res.Highest < 660 || res.Highest > 740 || len(res.Search) < 5 {
 			t.Errorf("highest rate %g of %v, want 660 to 740 after at least 5 steps", res.Highest, res.Search)
+		}
+		if p := res.Processes; len(p) != 1 || p[0].Seconds < 0.9 || p[0].Seconds > 2 {
+			t.Errorf("used: %+v, want what the generator used in one step of a second", p)
+		}
+	})
+}
+
+// TestInterruptedSearch: its figures are those of the highest rate that kept the thresholds so far, as the headline says.
+func TestInterruptedSearch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		target, o := bubble(newFake())
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		res, err := Run(ctx, target, mustParse(t, "pacer: search\nrate: 100\nto: 400\nduration: 1s\nthresholds: {errors: 0}"), o)
+		if err == nil || res.Verdict != Invalid || res.Highest != 100 || res.Sent != 100 || len(res.Reasons) != 1 || !strings.HasPrefix(res.Reasons[0], "the step at 200/s was interrupted after ") {
+			t.Errorf("got %v, %s, %q, %d sent, highest %g; want INVALID for the step at 200/s, and the 100 requests of that before", err, res.Verdict, res.Reasons, res.Sent, res.Highest)
 		}
 	})
 }

@@ -62,6 +62,7 @@ type Result struct {
 	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that kept the thresholds
 	Compare    *Comparison      `json:"compare,omitempty"`
 
+	over  time.Time     // when the last answer was there; zero for a result that was read
 	dir   string        // of a part of a merged result
 	apart time.Duration // of a merged result: how far apart the generators started
 }
@@ -123,16 +124,18 @@ type Step struct {
 // Comparison is a run beside an earlier one.
 type Comparison struct {
 	Baseline string   `json:"baseline"`
+	Unlike   []string `json:"unlike,omitempty"` // why the runs can't be compared: what differs in what was sent, or on what
 	Changes  []Change `json:"changes"`
 }
 
 // Change is one measure in both runs; Noise is how much it may differ by chance.
 type Change struct {
 	Name    string  `json:"name"`
+	Unit    string  `json:"unit,omitempty"` // ms or /s; none for counts
 	Before  float64 `json:"before"`
 	Now     float64 `json:"now"`
 	Noise   float64 `json:"noise"`
-	Verdict string  `json:"verdict"` // same, better, worse
+	Verdict string  `json:"verdict"` // same, better, worse, not comparable
 }
 
 // ExitCode is the command line's: 0, 4 a guarantee is breached, 99 a threshold is

@@ -36,6 +36,7 @@ const grace = 2 * time.Second
 type runner struct {
 	plan    Plan
 	opts    Options
+	target  Target
 	api     *api
 	via     http.RoundTripper
 	trust   *tls.Config
@@ -67,7 +68,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{plan: p.withDefaults(), opts: o, seed: o.Seed, via: o.transport, trust: t.TLS, shard: part}
+	r := &runner{plan: p.withDefaults(), opts: o, target: t, seed: o.Seed, via: o.transport, trust: t.TLS, shard: part}
 	def(&r.seed, p.Seed)
 	def(&r.seed, 1)
 	r.api = &api{base: base, run: strings.ToLower(crand.Text()[:13]), history: o.History, domain: &domain{clock: o.Clock}}

@@ -79,14 +79,14 @@ func (s samples) list() (out []Sample) {
 func sample(r *vegeta.Result, outcome vocab.Outcome, due time.Duration, since time.Duration) Sample {
 	s := Sample{Seq: r.Seq, Outcome: outcome, At: round(due.Seconds(), 3), Since: millis(since),
 		Exchange: report.Exchange{Method: r.Method, URL: inbox.Mask(pathOf(r.URL)), Request: inbox.Mask(r.Headers.Get(bodyHeader)), Status: int(r.Code), Ms: millis(r.Latency)}}
-	ended := "answered"
+	ended := "answered after " + ms(s.Since)
 	if outcome == noAnswer {
-		s.Error, ended = inbox.Mask(r.Error), "over without an answer"
+		s.Error, ended = inbox.Mask(r.Error), "failed after "+ms(s.Since)+" without an answer"
 	}
 	if s.Answer = inbox.Mask(string(r.Body)); len(s.Answer) > sampleBytes {
 		s.Answer = s.Answer[:sampleBytes] + " … (cut)"
 	}
-	s.Note = fmt.Sprintf("%s, due %s s into the run, %s %s later", outcome, number(round(s.At, 2)), ended, amount.Duration(round(s.Since/1000, 3)))
+	s.Note = fmt.Sprintf("%s: due at %s s, %s", outcome, amount.Number(s.At), ended)
 	return s
 }
 

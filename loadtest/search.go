@@ -19,7 +19,11 @@ func (r *runner) search(ctx context.Context) (Result, error) {
 	for rate := float64(r.plan.Rate); ; {
 		res, err := r.try(ctx, rate)
 		if err != nil || ctx.Err() != nil {
-			res.Search, res.Highest = steps, lo
+			if lo > 0 { // the headline is about that step
+				best.Verdict, best.Reasons = res.Verdict, []string{fmt.Sprintf("the step at %s was %s", perSecond(rate), strings.Join(res.Reasons, "; "))}
+				res = best
+			}
+			res.Search, res.Highest = steps, round(lo, 1)
 			return res, err
 		}
 		steps = append(steps, Step{Rate: round(rate, 1), Verdict: res.Verdict, P50: res.Outcomes[0].Scheduled.P50, P99: res.Outcomes[0].Scheduled.P99,
@@ -46,9 +50,12 @@ func settled(best, worst Result, lo, hi float64) Result {
 		best = worst
 	}
 	best.Highest = round(lo, 1)
+	if hi == 0 {
+		best.Notes = append(best.Notes, fmt.Sprintf("even the highest rate of the plan, %s, kept the thresholds: more may be possible", perSecond(lo)))
+	}
 	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
 		best.Verdict = Invalid
-		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s/s the generator was the limit", number(round(lo, 1))))
+		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))
 	}
 	return best
 }

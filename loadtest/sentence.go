@@ -12,23 +12,8 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 )
 
-// spelled is a latency in ms as people write it; ms is for tables of text.
-func spelled(v float64) string {
-	switch {
-	case v == 0:
-		return "0 ms"
-	case v < 1:
-		return "<1 ms"
-	case v < 10:
-		return number(round(v, 1)) + " ms"
-	case v < 1000:
-		return number(round(v, 0)) + " ms"
-	}
-	return number(round(v/1000, 1)) + " s"
-}
-
-// within is spelled for "within ...", where less than a millisecond is one.
-func within(v float64) string { return spelled(max(v, 1)) }
+// within is ms for "within ...", where less than a millisecond is one.
+func within(v float64) string { return ms(max(v, 1)) }
 
 // Sentence is what the run came to, for people. Its latencies are those of the answers: how soon a request was given up
 // says nothing about how soon others were answered.
@@ -55,7 +40,7 @@ func (r Result) Sentence() string {
 		out += fmt.Sprintf("; %s got no answer (%s).", amount.Number(silent), causes(r.Errors))
 	}
 	if r.Highest > 0 {
-		out = fmt.Sprintf("The highest rate that held is %s per second; the figures are for that step. ", amount.Number(r.Highest)) + out
+		out = fmt.Sprintf("Highest rate within the thresholds: %s; the figures are for that step. ", perSecond(r.Highest)) + out
 	}
 	return out
 }

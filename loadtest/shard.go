@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/shard"
 )
@@ -181,5 +181,5 @@ func late(began, want time.Time) string {
 	if want.IsZero() || by <= laterThan {
 		return ""
 	}
-	return fmt.Sprintf("the generator began %s s after its start time", number(math.Round(by.Seconds()*10)/10))
+	return fmt.Sprintf("the generator began %s after its start time", amount.Duration(round(by.Seconds(), 1)))
 }

@@ -69,6 +69,41 @@ thresholds: {p50_all: 1s}
 	})
 }
 
+// TestNothingToMeasure: in a stage without requests, every threshold is broken. A load that sent nothing at all is INVALID, and a
+// shard leaves it to the others.
+func TestNothingToMeasure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		target, o := bubble(newFake())
+		plan := mustParse(t, `
+pacer: stages
+stages:
+  - {rate: 10/s, duration: 1s}
+  - {name: pause, rate: 0, duration: 1s, thresholds: {errors: 0, lag_p99: 1s, offline_max: 5%, p99_all: 1s, rate_min: 0/s}}
+`)
+		res, err := Run(t.Context(), target, plan, o)
+		if err != nil || res.Verdict != Fail || len(res.Thresholds) != 5 {
+			t.Fatalf("got %s, %v, %d thresholds, want FAIL for 5 thresholds", res.Verdict, err, len(res.Thresholds))
+		}
+		for _, th := range res.Thresholds {
+			if th.OK || th.Value != none {
+				t.Errorf("%s is %q, ok %v; want that it had nothing to measure", th.Name, th.Value, th.OK)
+			}
+		}
+		part := Result{Plan: plan, Verdict: Pass, Shard: &Shard{Index: 1, Of: 2}}
+		judgeThresholds(&part, newCollector())
+		for _, th := range part.Thresholds {
+			if !th.Waits() {
+				t.Errorf("%s of a shard is %q, want it left to the merge", th.Name, th.Value)
+			}
+		}
+		silent := Result{Plan: Plan{Thresholds: map[string]string{"errors": "0"}}, Verdict: Invalid}
+		if judgeThresholds(&silent, newCollector()); silent.Verdict != Invalid || silent.Thresholds[0].OK {
+			t.Errorf("got %s, %+v, want INVALID with a broken threshold", silent.Verdict, silent.Thresholds)
+		}
+	})
+}
+
 // TestStageAborts: an upper limit of a stage also aborts the load.
 func TestStageAborts(t *testing.T) {
 	t.Parallel()

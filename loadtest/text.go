@@ -15,15 +15,15 @@ import (
 func (r Result) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  (%s)\n", r.Plan.Name, r.Verdict, r.pace())
-	for _, why := range r.Reasons {
+	for _, why := range r.Whys() {
 		fmt.Fprintf(&b, "  %s\n", why)
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "  note: %s\n", note)
 	}
 	n := func(v int64) string { return amount.Number(v) }
-	fmt.Fprintf(&b, "\nsent %s of %s planned in %s s, %s/s of %s/s; %s attempts, %s repeated keys, %s replayed, %s after a new token\n",
-		n(r.Sent), n(r.Planned), amount.Number(round(r.Seconds, 1)), amount.Number(r.SentRate), amount.Number(r.PlannedRate), n(r.Attempts), n(r.Repeats), n(r.Replayed), n(r.Renewed))
+	fmt.Fprintf(&b, "\nsent %s of %s planned in %s s, %s of %s; %s attempts, %s repeated keys, %s replayed, %s after a new token\n",
+		n(r.Sent), n(r.Planned), amount.Number(round(r.Seconds, 1)), perSecond(r.SentRate), perSecond(r.PlannedRate), n(r.Attempts), n(r.Repeats), n(r.Replayed), n(r.Renewed))
 	if r.Validated > 0 {
 		fmt.Fprintf(&b, "%s responses validated against the OpenAPI documents: %s violations\n", n(r.Validated), n(r.Breaches))
 	}
@@ -49,9 +49,9 @@ func (r Result) Text() string {
 
 func (r Result) pace() string {
 	if r.Highest > 0 {
-		return fmt.Sprintf("search, highest rate %s/s", number(r.Highest))
+		return fmt.Sprintf("search, highest rate within the thresholds %s", perSecond(r.Highest))
 	}
-	return fmt.Sprintf("%s, %s/s", r.Plan.Pacer, number(r.PlannedRate))
+	return fmt.Sprintf("%s, %s", r.Plan.Pacer, perSecond(r.PlannedRate))
 }
 
 func counts(m map[string]int64) string {
@@ -113,6 +113,10 @@ func (r Result) stageTable() string {
 	t := newTable(6, "stage", "sent", "p50", "p99", "max", "errors")
 	for _, s := range r.Stages {
 		all := s.Latency()
+		if s.Sent == 0 {
+			t.AppendRow(table.Row{s.Name, 0, "-", "-", "-", 0})
+			continue
+		}
 		t.AppendRow(table.Row{s.Name, amount.Number(s.Sent), ms(all.P50), ms(all.P99), ms(all.Max), amount.Number(s.Errors())})
 	}
 	return t.Render()
@@ -124,7 +128,7 @@ func (r Result) thresholdTable() string {
 	}
 	t := newTable(4, "threshold", "limit", "measured", "verdict")
 	for _, h := range r.Thresholds {
-		t.AppendRow(table.Row{h.Name, h.Limit, h.Value, h.verdict()})
+		t.AppendRow(table.Row{h.Name, h.Bound(), h.Value, h.verdict()})
 	}
 	return t.Render()
 }
@@ -148,9 +152,9 @@ func (r Result) searchTable() string {
 	t := newTable(4, "rate", "p50", "p99", "verdict", "outcomes")
 	why := ""
 	for _, s := range r.Search {
-		t.AppendRow(table.Row{amount.Number(s.Rate) + "/s", ms(s.P50), ms(s.P99), s.Verdict, s.Ends()})
+		t.AppendRow(table.Row{perSecond(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends()})
 		for _, reason := range s.Reasons {
-			why += fmt.Sprintf("\n%s/s: %s", amount.Number(s.Rate), reason)
+			why += fmt.Sprintf("\n%s: %s", perSecond(s.Rate), reason)
 		}
 	}
 	return t.Render() + why
@@ -161,8 +165,12 @@ func (r Result) compareTable() string {
 		return ""
 	}
 	t := newTable(5, "against the baseline", "before", "now", "noise", "verdict")
-	for _, c := range r.Compare.Changes {
-		t.AppendRow(table.Row{c.Name, number(c.Before), number(c.Now), "±" + number(c.Noise), c.Verdict})
+	told := r.Compare.Told()
+	if told != "" {
+		told = "\n" + told
 	}
-	return t.Render()
+	for _, c := range r.Compare.Changes {
+		t.AppendRow(table.Row{c.Name, c.Was(), c.Is(), c.Within(), c.Verdict})
+	}
+	return t.Render() + told
 }

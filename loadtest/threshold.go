@@ -117,6 +117,10 @@ const none = "none"
 // judge measures one threshold on what was collected.
 func (l limit) judge(name, text string, c *collector, seconds float64) Threshold {
 	t := Threshold{Name: name, Limit: text}
+	if c.sent == 0 { // such as a stage that is a pause, or that the load didn't reach: no figure is evidence
+		t.Value = none
+		return t
+	}
 	var v float64
 	switch l.measure {
 	case "p", "mean", "max":
@@ -125,24 +129,22 @@ func (l limit) judge(name, text string, c *collector, seconds float64) Threshold
 			return Threshold{Name: name, Limit: text, Value: none}
 		}
 		v = l.of(d)
-		t.Value = ms(v)
 	case "lag":
 		v = float64(c.lag.ValueAtPercentile(99)) / 1000
-		t.Value = ms(v)
 	case "rate":
 		v = float64(c.sent-c.count(rejected)-c.count(noAnswer)) / seconds
-		t.Value = number(round(v, 1)) + "/s"
 	default:
 		v = l.hits(c)
-		t.Value = number(v)
 		if l.share {
-			v /= max(float64(c.sent), 1)
-			t.Value = number(round(v*100, 3)) + "%"
+			v /= float64(c.sent)
 		}
 	}
 	t.OK = v <= l.value
 	if l.atLeast {
 		t.OK = v >= l.value
+	}
+	if t.Value = l.said(v); !t.OK {
+		t.Value = l.broken(v)
 	}
 	t.Idle = l.idle(float64(c.sent))
 	return t

@@ -20,27 +20,29 @@ import (
 
 // Environment is where a load was measured: without it, figures of two runs can't be compared.
 type Environment struct {
-	Go       string `json:"go"`
-	Platform string `json:"platform"` // like linux/amd64
-	CPUs     int    `json:"cpus"`
-	MaxProcs int    `json:"maxProcs"`         // GOMAXPROCS of the generator
-	Boards   int64  `json:"boards,omitempty"` // in the server's world; 0 = unknown
-	Link     string `json:"link,omitempty"`   // of the run's own boards: memory or tcp
-	Client   string `json:"client,omitempty"` // their MQTT client
+	Go       string  `json:"go"`
+	Platform string  `json:"platform"` // like linux/amd64
+	CPUs     int     `json:"cpus"`
+	MaxProcs int     `json:"maxProcs"`         // GOMAXPROCS of the generator
+	Boards   int64   `json:"boards,omitempty"` // in the server's world; 0 = unknown
+	Link     string  `json:"link,omitempty"`   // of the run's own boards: memory or tcp
+	Client   string  `json:"client,omitempty"` // their MQTT client
+	Report   *Report `json:"report,omitempty"` // how soon they report; nil = unknown
 }
 
-// Process is what a process used during the load, the judging left out.
+// Process is what a process used during the load, the judging left out; of a search, during the step that its result is about.
 type Process struct {
-	Name         string  `json:"name"` // generator, server, boards, or several that share one
+	Name         string  `json:"name"`    // generator, server, boards, or several that share one
+	Seconds      float64 `json:"seconds"` // how long it was watched: until the last answer; 0 = as long as requests were sent
 	CPUSeconds   float64 `json:"cpuSeconds"`
 	MemoryBytes  int64   `json:"memoryBytes"`  // resident, at the end
 	Collections  int64   `json:"collections"`  // of garbage
 	CollectionMs float64 `json:"collectionMs"` // all their pauses together
 }
 
-// said is a process in a report.
-func (p Process) said(seconds float64) string {
-	return fmt.Sprintf("%s: %.2f processors busy, %s MB, %s (%s together)", p.Name, p.CPUSeconds/max(seconds, 0.001), amount.Number(p.MemoryBytes/1e6),
+// said is a process in a report. sending is how long requests were sent, for results that don't tell how long it was watched.
+func (p Process) said(sending float64) string {
+	return fmt.Sprintf("%s: CPU %.2f cores, memory %s MB, %s (%s in total)", p.Name, p.CPUSeconds/max(cmp.Or(p.Seconds, sending), 0.001), amount.Number(p.MemoryBytes/1e6),
 		amount.Many(int(p.Collections), "garbage collection"), ms(p.CollectionMs))
 }
 
@@ -62,6 +64,9 @@ func (r Result) Setting() (out []string) {
 	}
 	if r.Environment != nil {
 		out = append(out, r.Environment.said())
+		if b := r.Environment.Report; b != nil {
+			out = append(out, fmt.Sprintf("simulated boards report after %s (p50) and %s (p99), which every command waits for; fleet.report in a plan changes that", span(b.P50), span(b.P99)))
+		}
 	}
 	for _, p := range r.Processes {
 		out = append(out, p.said(r.Seconds))
@@ -72,8 +77,9 @@ func (r Result) Setting() (out []string) {
 // counted is what a process says of itself.
 type counted struct {
 	Process
-	began  float64 // Unix seconds; tells whether two listeners are one process
-	boards int64
+	began   float64 // Unix seconds; tells whether two listeners are one process
+	boards  int64
+	refused int64 // connections to its API that were beyond its limit
 }
 
 // counts reads what the generator and each process of the target have used so far. A listener that doesn't answer is
@@ -98,7 +104,7 @@ func (t Target) counts(ctx context.Context) []counted {
 		}
 		c := countsOf(name, families)
 		if c.began == all[0].began {
-			all[0].Name, all[0].boards = "generator, server and boards", c.boards
+			all[0].Name, all[0].boards, all[0].refused = "generator, server and boards", c.boards, c.refused
 			continue
 		}
 		all = append(all, c)
@@ -129,26 +135,38 @@ func countsOf(name string, families map[string]*dto.MetricFamily) counted {
 		}
 		return nil
 	}
+	refused := 0.0
+	for _, m := range families["doorlab_listener_refused_total"].GetMetric() {
+		for _, l := range m.GetLabel() {
+			if l.GetValue() == "public" {
+				refused += m.GetCounter().GetValue()
+			}
+		}
+	}
 	gc := of("go_gc_duration_seconds").GetSummary()
 	return counted{Process: Process{Name: name, CPUSeconds: of("process_cpu_seconds_total").GetCounter().GetValue(),
 		MemoryBytes: int64(of("process_resident_memory_bytes").GetGauge().GetValue()), Collections: int64(gc.GetSampleCount()), CollectionMs: gc.GetSampleSum() * 1000},
-		began: of("process_start_time_seconds").GetGauge().GetValue(), boards: int64(of("doorlab_boards").GetGauge().GetValue())}
+		began: of("process_start_time_seconds").GetGauge().GetValue(), boards: int64(of("doorlab_boards").GetGauge().GetValue()), refused: int64(refused)}
 }
 
-// used adds to a result what was used since before, and where.
-func (r *runner) used(ctx context.Context, t Target, before []counted, res *Result) {
+// used adds to a result what was used in the seconds since before, and where.
+func (r *runner) used(ctx context.Context, before []counted, seconds float64, res *Result) {
 	env := Environment{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), MaxProcs: runtime.GOMAXPROCS(0),
-		Link: r.opts.Link, Client: r.opts.Client}
-	for _, now := range t.counts(ctx) {
+		Link: r.opts.Link, Client: r.opts.Client, Report: r.opts.Report}
+	for _, now := range r.target.counts(ctx) {
 		env.Boards = max(env.Boards, now.boards)
 		for _, was := range before {
 			if was.Name != now.Name || was.began != now.began { // the process was restarted
 				continue
 			}
+			now.Seconds = round(seconds, 3)
 			now.CPUSeconds = round(now.CPUSeconds-was.CPUSeconds, 3)
 			now.Collections -= was.Collections
 			now.CollectionMs = round(now.CollectionMs-was.CollectionMs, 3)
 			res.Processes = append(res.Processes, now.Process)
+			if n := now.refused - was.refused; n > 0 {
+				res.Notes = append(res.Notes, fmt.Sprintf("the server closed %s at once, because its listener's limit was reached (docs/operations.md, Bounds)", amount.Many(int(n), "connection")))
+			}
 		}
 	}
 	res.Environment = &env

@@ -130,10 +130,11 @@ func completions(root *cobra.Command, e *env) {
 	flags := map[string]cobra.CompletionFunc{
 		"clause": words(judge.Clauses), "require-clause": words(func() []string { return append(judge.Clauses(), "all") }),
 		"clock": fixed("real", "virtual"), "link": fixed("memory", "tcp"), "client": fixed("paho", "light"), "scope": fixed("space:partner", "device:door"),
-		"command": fixed("open", "hold", "close"), "place": asked(e, placeNames), "board": asked(e, boardNames),
+		"command": fixed("open", "hold", "close"), "place": asked(e, placeNames), "board": asked(e, boardNames), "from": words(loadtest.Embedded),
 	}
 	args := map[string]cobra.CompletionFunc{
 		"check": orFiles(scenarioNames), "check list": orFiles(scenarioNames), "load": orFiles(loadtest.Embedded),
+		"load new":  cobra.NoFileCompletions,
 		"fault add": once(words(faults.Names)), "fault remove": once(asked(e, faultsInForce)),
 		"board show": once(asked(e, boardNames)), "board journal": once(asked(e, boardNames)), "board tail": once(asked(e, boardNames)),
 		"board detach": once(asked(e, boardNames)), "board attach": once(asked(e, boardNames)), "board rotate": once(asked(e, boardNames)),

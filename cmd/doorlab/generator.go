@@ -89,6 +89,22 @@ func (o *ownFleet) places() (out []client.Place) {
 	return out
 }
 
+// reportOf is how soon the boards of a world's live places report; nil if it isn't the same everywhere.
+func reportOf(w *world.World) (out *loadtest.Report) {
+	for i := range w.Places {
+		if w.Places[i].Kind != world.Live {
+			continue
+		}
+		reports := w.Places[i].Reports()
+		r := loadtest.Report{P50: loadtest.Duration(reports.P50), P99: loadtest.Duration(reports.P99)}
+		if out != nil && *out != r {
+			return nil
+		}
+		out = &r
+	}
+	return out
+}
+
 // startAt reads --start-at: a time, or one of today in UTC. One that has passed is an error,
 // since the other generators began without this one.
 func startAt(text string, now time.Time) (at time.Time, err error) {

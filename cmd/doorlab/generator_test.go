@@ -159,3 +159,24 @@ func TestBoardsOverTCP(t *testing.T) {
 		}
 	}
 }
+
+// TestReportOf: the boards' time to report is named only if it is the same in every live place.
+func TestReportOf(t *testing.T) {
+	t.Parallel()
+	ms := time.Millisecond
+	of := func(p50 ...time.Duration) *world.World {
+		w := &world.World{Places: []world.Place{{Kind: world.Test}}}
+		for _, d := range p50 {
+			w.Places = append(w.Places, world.Place{Kind: world.Live, Report: &world.Report{P50: d, P99: d}})
+		}
+		return w
+	}
+	for name, c := range map[string]struct {
+		world *world.World
+		want  time.Duration
+	}{"one": {of(ms), ms}, "two alike": {of(ms, ms), ms}, "two that differ": {of(ms, 2*ms), 0}, "none": {of(), 0}} {
+		if got := reportOf(c.world); (got == nil) != (c.want == 0) || got != nil && time.Duration(got.P50) != c.want {
+			t.Errorf("%s: got %v, want %s", name, got, c.want)
+		}
+	}
+}

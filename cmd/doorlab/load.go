@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +40,8 @@ func loadCommand(e *env) *cobra.Command {
 		Use:   "load PLAN",
 		Short: "Load-test door commands",
 		Long: `Runs a load plan against its own testbed or a running server.
-PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded(), ", ") + ".",
+PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded(), ", ") + `.
+'load list' says what they are for, 'load new' copies one to start from.`,
 		Example: `  doorlab load door-commands                      # 300 commands per second, against its own testbed
   doorlab load door-commands --rate 1000 --duration 1m
   doorlab load my-plan.yaml --boards 5000
@@ -68,6 +68,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	s.StringVar(&f.o.Baseline, "baseline", "", "result.json of a previous run to compare with")
 	s.BoolVar(&f.o.AllowHost, "allow-host", false, "allow load against a target on another machine")
 	c.AddCommand(mergeCommand(e))
+	c.AddCommand(planCommands(e)...)
 	return c
 }
 
@@ -220,7 +221,9 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	}
 	o.Progress, o.Judge = v.screen(e), true
 	if f.target == "" {
-		o.Link, o.Client = f.link, f.client
+		o.Link, o.Client, o.Report = f.link, f.client, a.report
+	} else if f.own != nil {
+		o.Report = reportOf(f.own.world)
 	}
 	t := loadtest.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}
 	if len(a.tokens) > 0 {
@@ -256,7 +259,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 // printLoad prints the result of a load, and appends it to a CI's job summary.
 func (v *view) printLoad(e *env, dir string, res loadtest.Result) error {
 	if v.quiet {
-		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, strings.Join(append(slices.Clone(res.Reasons), res.Sentence()), " · "))
+		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, strings.Join(append(res.Whys(), res.Sentence()), " · "))
 	} else {
 		fmt.Fprint(e.out, res.Text())
 		fmt.Fprintf(e.err, "results: %s (open report.html)\n", dir)

@@ -163,3 +163,25 @@ func TestLoadPage(t *testing.T) {
 		inOrder(t, out, "history.ndjson", "report.html", "result.json")
 	}
 }
+
+// TestSearchPage: the page's search is copied, runs, and is compared with itself, at a rate that any machine can send.
+func TestSearchPage(t *testing.T) {
+	t.Parallel()
+	lines := strings.SplitN(blockOf(t, "load-testing.md", "doorlab load new my-search"), "\n", 2)
+	dir := t.TempDir()
+	play(t, dir, lines[0]+"\n")
+	raw := must.Get(os.ReadFile(filepath.Join(dir, "my-search.yaml")))(t)
+	short := strings.NewReplacer("rate: 200/s", "rate: 10/s", "to: 6400/s", "to: 20/s", "duration: 10s", "duration: 1s", "p99_reported: 500ms", "p99_reported: 15s").Replace(string(raw))
+	if strings.Contains(short, "00/s") || strings.Contains(short, "10s") {
+		t.Fatalf("the built-in search is\n%s\nwant one from 200/s to 6,400/s in steps of 10 s", raw)
+	}
+	written(t, dir, map[string]string{"my-search.yaml": short + "maxLag: 10s\n"})
+	for line := range strings.Lines(strings.TrimSpace(lines[1])) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
+		out := play(t, dir, line+" --boards 10 2>&1 || case $? in 6 | 99) ;; *) exit 1 ;; esac\n") // a machine too busy to send, or to answer, in time
+		inOrder(t, out, "my-search", "search", "simulated boards report after", "judged over the whole search")
+		if strings.Contains(line, "--baseline") {
+			inOrder(t, out, "against the baseline", "highest rate within the thresholds")
+		}
+	}
+}

@@ -76,6 +76,7 @@ type aim struct {
 	web     *http.Client // of every call; nil = the default
 	marks   []int64      // of each: the last event before this run; nil = the target is this run's own
 	places  []client.Place
+	report  *loadtest.Report // how soon its simulated boards report; nil = unknown
 	stop    func() error
 }
 
@@ -182,6 +183,7 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 		cleanup()
 		return nil, err
 	}
+	a.report = reportOf(w)
 	stop := a.stop
 	a.stop = func() error { defer cleanup(); return stop() }
 	return a, nil

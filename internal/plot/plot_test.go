@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,13 @@ func TestSpread(t *testing.T) {
 	}
 	if want := "slowest of 1,000: 1 s (limit 5 m); half within 500 ms, 90 % within 900 ms, 99 % within 990 ms"; c.Note != want {
 		t.Errorf("got note %q, want %q", c.Note, want)
+	}
+	var ticks []string
+	for _, x := range Spread("lag", "Lag", []float64{50, 700_000}, 0).X {
+		ticks = append(ticks, x.Text)
+	}
+	if want := []string{"10 ms", "100 ms", "1 s", "10 s", "100 s", "1,000 s"}; !slices.Equal(ticks, want) {
+		t.Errorf("got ticks %q, want %q", ticks, want)
 	}
 	if !(Spread("lag", "Lag", nil, 0)).Empty() {
 		t.Error("a distribution of nothing isn't empty")

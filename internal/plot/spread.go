@@ -45,9 +45,9 @@ func Spread(id, title string, values []float64, limit float64) Chart {
 	}
 	c.Lines = []Line{line}
 	for d := from; d <= to; d++ {
-		c.X = append(c.X, Tick{d, amount.Duration(math.Pow(10, d) / 1000)})
+		c.X = append(c.X, Tick{d, decade(d)})
 	}
-	c.Unit = "how many took how long"
+	c.Unit = "number by duration"
 	c.Note = fmt.Sprintf("slowest of %s: %s", amount.Number(len(values)), brief(most))
 	if limit > 0 {
 		c.Note += fmt.Sprintf(" (limit %s)", amount.Duration(limit/1000))
@@ -55,6 +55,14 @@ func Spread(id, title string, values []float64, limit float64) Chart {
 	}
 	c.Note += fmt.Sprintf("; half within %s, 90 %% within %s, 99 %% within %s", brief(p50), brief(p90), brief(p99))
 	return c
+}
+
+// decade writes a power of ten of milliseconds: 1,000 s, as 16 m 40 s wouldn't look like one.
+func decade(power float64) string {
+	if power < 3 {
+		return amount.Duration(math.Pow(10, power) / 1000)
+	}
+	return amount.Number(math.Pow(10, power-3)) + " s"
 }
 
 // brief writes milliseconds with a sensible number of digits.

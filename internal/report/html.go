@@ -114,7 +114,7 @@ func WriteHTML(w io.Writer, res Result) error {
 	v := checkView{Result: res, Failures: Failures(res), Course: d.tracks, kinds: d.kinds}
 	addAxes(res, v.Failures)
 	for _, s := range []plot.Chart{
-		plot.Spread("latency", "Latency of requests", d.latencies, 0),
+		plot.Spread("latency", "Request latency", d.latencies, 0),
 		plot.Spread("sync-lag", "Synchronization lag", d.lags, 300_000),
 	} {
 		if !s.Empty() {

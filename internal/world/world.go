@@ -77,6 +77,14 @@ type Report struct {
 	P99 time.Duration `yaml:"p99" json:"p99" jsonschema:"required"`
 }
 
+// Reports is how soon the boards of a live place report: as its fleet says, or else 80 ms at the median and 400 ms at p99.
+func (p *Place) Reports() Report {
+	if p.Report != nil && p.Report.P50 > 0 {
+		return Report{P50: p.Report.P50, P99: max(p.Report.P99, p.Report.P50)}
+	}
+	return Report{P50: 80 * time.Millisecond, P99: 400 * time.Millisecond}
+}
+
 // Key is an API key; Sim allows sim: reasons.
 type Key struct {
 	ID     string `yaml:"id" json:"id"`
