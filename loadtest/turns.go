@@ -11,7 +11,7 @@ import (
 type turns struct {
 	index  int     // of the shard, from 0
 	own    []int64 // its turns in a round, rising
-	before int64   // turns in a round of the shards before it
+	before int64   // requests of the shards before it
 	round  int64   // turns in a round
 	all    int64   // requests of the whole schedule
 }
@@ -37,12 +37,16 @@ func turnsOf(index int, weights []int64, all int64) *turns {
 	slices.SortFunc(round, func(a, b turn) int { // turn n of w is due at (n + 1/2) / w of the round
 		return cmp.Or(cmp.Compare((2*a.n+1)*b.weight, (2*b.n+1)*a.weight), cmp.Compare(a.shard, b.shard))
 	})
+	t.round = int64(len(round))
+	t.before *= all / t.round
 	for k, x := range round {
-		if x.shard == int64(index) {
+		switch {
+		case x.shard == int64(index):
 			t.own = append(t.own, int64(k))
+		case x.shard < int64(index) && int64(k) < all%t.round:
+			t.before++
 		}
 	}
-	t.round = int64(len(round))
 	return t
 }
 
@@ -103,6 +107,6 @@ func (s *schedule) repeats(share Share) float64 {
 		return float64(share)
 	}
 	all := int64(float64(t.all)*float64(share) + tiny)
-	mine := all*(t.before+int64(len(t.own)))/t.round - all*t.before/t.round
+	mine := all*(t.before+s.total)/t.all - all*t.before/t.all
 	return float64(mine) / float64(s.total)
 }
