@@ -98,7 +98,7 @@ type ScheduleDay struct {
 	Date    string `json:"date"`
 	Weekday string `json:"weekday"`
 
-	// Open Whether the place is open at some time of the day, that is, whether there are intervals.
+	// Open Whether the day has opening hours of its own. They may be part of an interval that began the day before; what a night takes of the next day counts for the day on which it begins.
 	Open      bool       `json:"open"`
 	Intervals []Interval `json:"intervals"`
 	Note      *Note      `json:"note"`
