@@ -13,7 +13,7 @@ import (
 
 // Guarantees is what the run's history proves, besides the thresholds.
 type Guarantees struct {
-	Rows      []judge.Row      `json:"rows,omitempty"`      // of the clauses that the run exercised
+	Rows      []judge.Row      `json:"rows,omitempty"`      // of the clauses about which a checker saw something; SKIPPED: their situation never arose
 	Verdicts  []judge.Verdict  `json:"verdicts,omitempty"`  // that the rows stand on, without their timelines: what a merge joins
 	History   *history.Summary `json:"history,omitempty"`   // of history.ndjson, which was judged
 	NotJudged string           `json:"notJudged,omitempty"` // why there are no rows
@@ -38,7 +38,7 @@ func (g *Guarantees) breached() (rows []judge.Row) {
 
 // settle adds the checkers' verdicts.
 func (g *Guarantees) settle(verdicts []judge.Verdict) {
-	g.Rows = exercised(judge.Ledger(verdicts, nil, judge.Basis{}))
+	g.Rows = slices.DeleteFunc(judge.Ledger(verdicts, nil, judge.Basis{}), func(r judge.Row) bool { return r.Status == judge.Skipped && r.Judged+r.Real == 0 })
 	for _, v := range verdicts {
 		if v.FirstBad = nil; v.Status != judge.Skipped {
 			g.Verdicts = append(g.Verdicts, v)
@@ -114,10 +114,6 @@ func (t Target) token(i int) string {
 	return t.ControlToken
 }
 
-func exercised(rows []judge.Row) []judge.Row {
-	return slices.DeleteFunc(rows, func(r judge.Row) bool { return r.Status == judge.Skipped })
-}
-
 // text is the part of the report for a terminal.
 func (g *Guarantees) text() string {
 	if g == nil {
@@ -128,8 +124,22 @@ func (g *Guarantees) text() string {
 		fmt.Fprintf(&b, "guarantees  %s\n", g.NotJudged)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "guarantees that the run exercised (%d breached):\n", len(g.breached()))
-	_ = judge.WriteLedger(&b, g.Rows) // into memory
+	var tried []judge.Row
+	var rest []string
+	for _, r := range g.Rows {
+		if r.Status == judge.Skipped {
+			rest = append(rest, r.Clause)
+		} else {
+			tried = append(tried, r)
+		}
+	}
+	if len(tried) > 0 {
+		fmt.Fprintf(&b, "guarantees that the run exercised (%d breached):\n", len(g.breached()))
+	}
+	_ = judge.WriteLedger(&b, tried) // into memory
+	if len(rest) > 0 {
+		fmt.Fprintf(&b, "held, but not put to the test: %s\n", strings.Join(rest, " "))
+	}
 	for _, told := range g.Notes() {
 		fmt.Fprintf(&b, "note: %s\n", told)
 	}

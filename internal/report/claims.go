@@ -54,7 +54,7 @@ func (e *evidence) missing(clause string) string {
 // lacks is why a file's claims aren't shown, "" if they are. It may be that
 //   - neither a step nor a checker had evidence for one of them,
 //   - a clause that the file is about, or that only its situation shows, was never put to the test, nor was any that it claims,
-//   - nothing that the clauses of a decisive step are about happened, or a change put none of its clauses to the test,
+//   - nothing that the clauses of a decisive step are about happened,
 //   - or what happened says nothing about a clause wherever it is claimed.
 func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 	c := claimed{clauses: map[string]bool{}, shown: map[string]bool{}, unfit: map[string]string{}}
@@ -73,11 +73,7 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 		}
 	}
 	for _, of := range c.together {
-		shown := func(clause string) bool { return !e.unseen(clause) }
-		if slices.Contains(changing, of.verb) {
-			shown = func(clause string) bool { return e.missing(clause) == "" }
-		}
-		if !slices.ContainsFunc(of.clauses, shown) {
+		if !slices.ContainsFunc(of.clauses, func(clause string) bool { return !e.unseen(clause) }) {
 			return fmt.Sprintf("line %d claims %s, but %s", of.line, of.clauses[0], e.missing(of.clauses[0]))
 		}
 	}
@@ -101,12 +97,8 @@ type claimed struct {
 // happened, whereas the answer of a call has fields that a step may look at for their own sake.
 var decisive = []string{"command", "journal", "link", "phone", "present", "present_each", "wait"}
 
-// changing are the verbs that give, take or set something. What follows from the change is what the guarantees are about.
-var changing = []string{"permit", "revoke", "hours", "membership", "reservation"}
-
-// together are the clauses that a step of either kind, or one of its expectations, claims.
+// together are the clauses that such a step, or one of its expectations, claims.
 type together struct {
-	verb    string
 	line    int
 	clauses []string
 }
@@ -131,8 +123,8 @@ func (c *claimed) collect(steps []*Step, keysOnly bool) {
 }
 
 func (c *claimed) decided(s *Step, clauses []string) {
-	if len(clauses) > 0 && s.Status == judge.Pass && (slices.Contains(decisive, s.Verb) || slices.Contains(changing, s.Verb)) {
-		c.together = append(c.together, together{s.Verb, s.Line, clauses})
+	if len(clauses) > 0 && s.Status == judge.Pass && slices.Contains(decisive, s.Verb) {
+		c.together = append(c.together, together{s.Line, clauses})
 	}
 }
 

@@ -39,7 +39,7 @@ func TestNothingExercised(t *testing.T) {
 }
 
 // TestClaimsUntried: a file is INVALID if its subject, or all that its steps claim, was never tested, or what a decisive
-// step or a change claims. Beside other evidence, a step may claim it.
+// step claims. Beside other evidence, a step may claim it.
 func TestClaimsUntried(t *testing.T) {
 	t.Parallel()
 	served := func(status int) []history.Event { // a token is used once, but AUTH-2 is about refusals
@@ -61,8 +61,6 @@ func TestClaimsUntried(t *testing.T) {
 		"it happened":           {[]string{"AUTH-2"}, []string{"AUTH-2"}, 403, judge.Pass, ""},
 		"a decisive step":       {[]string{"AUTH-1"}, []string{"HRS-2"}, 404, judge.Invalid, "link"},
 		"it was seen there":     {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Pass, "link"},
-		"a change":              {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Invalid, "permit"},
-		"a change, beside":      {nil, []string{"AUTH-1", "AUTH-2"}, 404, judge.Pass, "permit"},
 	} {
 		res := report.Result{Worlds: 1, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass, Clauses: c.header,
 			Steps: []*report.Step{{Name: "asks", Verb: c.verb, Line: 3, Clauses: c.step, Status: judge.Pass, Asserts: true}}}}}
