@@ -58,9 +58,12 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			err = x.stillFalse(err, spent)
 			again = err == nil && spent < never
 		}
-		if again && client.Pause(ctx, pause) == nil {
-			pause = min(pause*3/2, time.Second)
-			continue
+		if again {
+			if client.Pause(ctx, pause) == nil {
+				pause = min(pause*3/2, time.Second)
+				continue
+			}
+			err = cutShort(res, err, spent, max(within, never))
 		}
 		if err == nil && never == 0 {
 			err = x.capture(out)
