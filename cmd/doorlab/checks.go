@@ -21,11 +21,11 @@ func listCommand(e *env) *cobra.Command {
 		Short: "List scenarios with their labels and guarantees",
 		Example: `  doorlab check list
   doorlab check list --clause OFF-2`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := pick.check(); err != nil {
 				return err
 			}
-			files, err := pick.files(args)
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) })
 			if err != nil {
 				return err
 			}
@@ -51,8 +51,8 @@ func lintCommand(e *env) *cobra.Command {
 		Example: `  doorlab check lint my-outage.yaml
   doorlab check lint scenarios/`,
 		Args: takes("scenario files or directories", cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			files, err := scenarioFiles(args)
+		RunE: func(c *cobra.Command, args []string) error {
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return scenarioFiles(args) })
 			if err != nil {
 				return err
 			}

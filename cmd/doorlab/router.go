@@ -39,7 +39,7 @@ func routerCommand(e *env) *cobra.Command {
 			}
 			rc.World = world.Default(max(seed, 1), boards)
 			if file != "" {
-				if rc.World, err = loadWorld(file, seed); err != nil {
+				if rc.World, err = loadWorld(c.Context(), file, seed); err != nil {
 					return err
 				}
 			}

@@ -32,7 +32,7 @@ type selection struct {
 	failed, shuffle       string
 	shardFlag             shardFlag
 	part                  shard.Shard // of them; set by check
-	selected              int         // files, before --shard takes its part; set by files
+	selected              int         // scenarios of all shards, repetitions included; set by files
 	repeat                int
 }
 
@@ -106,7 +106,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, err
 	}
 	kept := p.keep(files, failed)
-	p.selected = len(kept)
+	p.selected = len(kept) * p.repeat
 	var out []*engine.File
 	for k, f := range kept {
 		if p.part.Takes(k) {

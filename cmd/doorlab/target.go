@@ -170,7 +170,7 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 	}
 	w := f.made
 	if w == nil {
-		w, err = f.places(f.boards)
+		w, err = f.places(ctx, f.boards)
 	}
 	if err != nil {
 		cleanup()
@@ -188,9 +188,9 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 }
 
 // places is the world to simulate.
-func (f *targetFlags) places(boards int) (*world.World, error) {
+func (f *targetFlags) places(ctx context.Context, boards int) (*world.World, error) {
 	if f.world != "" {
-		return loadWorld(f.world, f.seed)
+		return loadWorld(ctx, f.world, f.seed)
 	}
 	w := world.Default(max(f.seed, 1), boards)
 	for i := range w.Places {
