@@ -16,8 +16,9 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	for _, n := range builtins {
 		c.names[n] = true
 	}
-	for n := range d.Vars {
+	for n, value := range d.Vars {
 		c.names[n] = true
+		c.name(n, value.pos)
 	}
 	c.steps(d.Setup)
 	c.steps(d.Steps)
@@ -25,7 +26,8 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	c.vacuous(d)
 	for _, u := range notes(b).uses {
 		defined := map[string]map[string]bool{"label": c.labels, "background": c.backgrounds}[u.kind]
-		if !defined[u.name] {
+		computed := func(name string) bool { return strings.Contains(name, "${") } // what a template gives is known in the run
+		if !defined[u.name] && !slices.ContainsFunc(keysOf(defined), computed) {
 			b.Problem(u.pos, "no %s %q in this file%s", u.kind, u.name, strictyaml.Hint(u.name, keysOf(defined)))
 		}
 	}
@@ -64,14 +66,16 @@ func (c *checker) step(s *Step) {
 	switch {
 	case len(set) > 1:
 		c.b.Problem(s.pos, "a step has one verb, found %s", strings.Join(set, " and "))
-	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0:
+	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0 && !c.b.FailedAt(s.path):
 		c.b.Problem(s.pos, "a step needs a verb or an expectation")
 	}
 	if s.Never != nil && len(s.Expect) == 0 {
 		c.b.Problem(s.pos, "never needs an expectation")
 	}
 	for n, e := range s.Capture {
-		c.names[n] = true
+		if c.names[n] = true; !c.name(n, e.pos) {
+			continue
+		}
 		c.captured = append(c.captured, use{name: n, pos: e.pos})
 	}
 	if s.Background != "" && c.backgrounds[s.Background] {
@@ -87,6 +91,15 @@ func (c *checker) step(s *Step) {
 	c.literals(s)
 	c.combined(s)
 	c.defines(&s.Verbs)
+}
+
+// name checks a name that expressions shall use.
+func (c *checker) name(name string, pos Pos) bool {
+	err := checkName(name)
+	if err != nil {
+		c.b.Problem(pos, "%s", err)
+	}
+	return err == nil
 }
 
 // unused reports captures that nothing uses.
@@ -140,8 +153,9 @@ func (c *checker) defines(v *Verbs) {
 	case v.Mark != nil:
 		c.labels[v.Mark.Name.raw] = true
 	case v.Set != nil:
-		for n := range *v.Set {
+		for n, value := range *v.Set {
 			c.names[n] = true
+			c.name(n, value.pos)
 		}
 	case v.Parallel != nil:
 		c.steps(*v.Parallel)

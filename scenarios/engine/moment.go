@@ -65,12 +65,7 @@ func (w *When) BindText(b *strictyaml.Binder, raw string, pos Pos) {
 	if strings.Contains(raw, "${") {
 		return
 	}
-	label, _, err := splitMoment(raw)
-	if err != nil {
-		b.Problem(pos, "%s", err)
-	} else if label != "now" && !absolute.MatchString(label) {
-		notes(b).use(use{kind: "label", name: label, pos: pos})
-	}
+	usesMoment(b, raw, pos)
 }
 
 var absolute = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9:.]+(?:[Zz]|[+-][0-9]{2}:[0-9]{2})`)
