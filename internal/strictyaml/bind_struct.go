@@ -22,7 +22,7 @@ func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
 		key, pos := KeyOf(kv), PosOf(kv.Key)
 		f, ok := fs[key]
 		if key == "<<" {
-			b.Problem(pos, "merge keys (<<) aren't supported; anchors and aliases are")
+			b.Problem(pos, "unknown key \"<<\": merge keys aren't supported, anchors and aliases are")
 			continue
 		}
 		if !ok {

@@ -26,8 +26,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	c.vacuous(d)
 	for _, u := range notes(b).uses {
 		defined := map[string]map[string]bool{"label": c.labels, "background": c.backgrounds}[u.kind]
-		computed := func(name string) bool { return strings.Contains(name, "${") } // what a template gives is known in the run
-		if !defined[u.name] && !slices.ContainsFunc(keysOf(defined), computed) {
+		if !defined[u.name] {
 			b.Problem(u.pos, "no %s %q in this file%s", u.kind, u.name, strictyaml.Hint(u.name, keysOf(defined)))
 		}
 	}
@@ -66,7 +65,7 @@ func (c *checker) step(s *Step) {
 	switch {
 	case len(set) > 1:
 		c.b.Problem(s.pos, "a step has one verb, found %s", strings.Join(set, " and "))
-	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0 && !c.b.FailedAt(s.path):
+	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0:
 		c.b.Problem(s.pos, "a step needs a verb or an expectation")
 	}
 	if s.Never != nil && len(s.Expect) == 0 {
@@ -152,6 +151,11 @@ func (c *checker) defines(v *Verbs) {
 		name(v.Key.Name)
 	case v.Mark != nil:
 		c.labels[v.Mark.Name.raw] = true
+		for _, u := range notes(c.b).uses { // what a template gives is known in the run
+			if _, literal := v.Mark.Name.Literal(); !literal && u.kind == "label" {
+				c.labels[u.name] = true
+			}
+		}
 	case v.Set != nil:
 		for n, value := range *v.Set {
 			c.names[n] = true

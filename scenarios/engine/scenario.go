@@ -51,13 +51,9 @@ type Step struct {
 
 	Verbs
 
-	path    string
 	asserts bool  // what the target does can make it fail
 	waits   *Step // the step in the background that it waits for
 }
-
-// SetPath implements strictyaml.Pathed.
-func (s *Step) SetPath(path string) { s.path = path }
 
 // asked is the step whose answer the expectations are about.
 func (s *Step) asked() *Step {
