@@ -106,6 +106,9 @@ func knownVars(given map[string]string, files []*engine.File) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name == "" {
+			return usagef("--var %q: must be name=value", "="+given[name])
+		}
 		if !known[name] {
 			return usagef("--var %s: no scenario file has this variable%s", name, near.Hint(name, slices.Sorted(maps.Keys(known))))
 		}

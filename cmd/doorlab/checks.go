@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,14 +92,18 @@ func newCommand(e *env) *cobra.Command {
 		Args:    takes("one name", cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := strings.TrimSuffix(args[0], ".yaml") + ".yaml"
-			text := fmt.Sprintf(template, titled(path))
-			if _, err := engine.Parse(path, []byte(text)); err != nil {
-				return usagef("%q is not a valid name: use only letters, digits, - and _", args[0])
+			title := strings.TrimSpace(titled(path))
+			if title == "" {
+				return usagef("%q is not a valid name: the file needs one, as in my-outage", args[0])
+			}
+			text := fmt.Sprintf(template, title)
+			if f, err := engine.Parse(path, []byte(text)); err != nil || f.Doc.Name != title { // YAML reads more in it
+				text = fmt.Sprintf(template, strconv.Quote(title))
 			}
 			if err := writeNew(path, text); err != nil {
 				return err
 			}
-			fmt.Fprintf(e.out, "%s: run it with doorlab check %s\n", path, path)
+			fmt.Fprintf(e.out, "%s: run it with doorlab check %s\n", path, quoted(path))
 			return nil
 		},
 	}

@@ -23,7 +23,7 @@ func worldCommand(e *env) *cobra.Command {
 				if err := writeNew(args[0], world.Example); err != nil {
 					return err
 				}
-				fmt.Fprintf(e.out, "%s: try it with doorlab up --world %s\n", args[0], args[0])
+				fmt.Fprintf(e.out, "%s: try it with doorlab up --world %s\n", args[0], quoted(args[0]))
 				return nil
 			},
 		},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -41,5 +42,22 @@ func TestDirectoryOfAnotherRun(t *testing.T) {
 	must.OK(t, report.MakeDir(own))
 	if got := left(own); !slices.Equal(got, []string{"config.json", "scenarios"}) {
 		t.Errorf("a load in somebody's own directory finds %v, want config.json and scenarios", got)
+	}
+}
+
+// TestNothingRan: files that a run didn't get to weren't skipped for what they need.
+func TestNothingRan(t *testing.T) {
+	t.Parallel()
+	late := report.FileResult{Status: judge.Skipped, Reason: report.NotRun + "interrupted"}
+	other := report.FileResult{Status: judge.Skipped, Reason: "needs a control listener"}
+	for want, files := range map[string][]report.FileResult{
+		"no file was run: nothing was shown":        {late, late},
+		"every file was skipped: nothing was shown": {late, other},
+	} {
+		res := report.Result{Files: files}
+		res.Settle(nil)
+		if res.Status != judge.Skipped || res.Reason != want {
+			t.Errorf("got %s, %s; want SKIPPED, %s", res.Status, res.Reason, want)
+		}
 	}
 }
