@@ -270,7 +270,7 @@ func TestFaultsAreRefusedInSentences(t *testing.T) {
 			`{"fault":"refuse","boards":["brd_one"],"params":{"cod":"jammed"}}`: `"cod" is not a valid parameter of refuse, did you mean "code"?`,
 			`{"fault":"silent","boards":["brd_one"],"params":{"p50Ms":1}}`:      `params.p50Ms must be left out: silent has no parameters`,
 			`{"fault":"slow","boards":["brd_one"],"params":{"p50Ms":-5}}`:       `params.p50Ms must be 0 to 86400000`,
-			`{"fault":"refuse","boards":["brd_one"],"doorIds":["dor_x"]}`:       `no board of the cohort has door "dor_x"`,
+			`{"fault":"refuse","boards":["brd_one"],"doorIds":["dor_x"]}`:       `none of these boards has the door "dor_x"`,
 			`{"Fault":"offline","boards":["brd_one"]}`:                          `Fault is not a known field, did you mean "fault"?`,
 		} {
 			_, data := r.call("POST", "/faults", body)

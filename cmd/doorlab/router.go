@@ -43,6 +43,9 @@ func routerCommand(e *env) *cobra.Command {
 					return err
 				}
 			}
+			if !c.Flags().Changed("shards") && len(rc.World.Places) == 1 {
+				return usagef("router: the world has one place, so there is nothing to divide: pass --world, or --boards for the built-in world")
+			}
 			if !c.Flags().Changed("shards") {
 				return usagef("router: --shards is missing: the number of servers, 1 to %d (the places in the world)", len(rc.World.Places))
 			}

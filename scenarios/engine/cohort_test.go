@@ -28,3 +28,12 @@ steps: [{call: {path: /echo, place: one}, expect: data.n == 3}]`, Options{})
 		}
 	}
 }
+
+// TestCountOfOne: one board is one board.
+func TestCountOfOne(t *testing.T) {
+	t.Parallel()
+	res, _ := play(t, newFake(t), `steps: [{boards: {all: not online}}]`, Options{})
+	if f := res.Files[0]; !strings.Contains(f.Reason, "1 of 1 board: expected not online") {
+		t.Errorf("got %s, %s; want 1 of 1 board", f.Status, f.Reason)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
@@ -306,7 +307,7 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 		}
 	}
 	if wrong > 0 {
-		return failed("%d of %d %s: %s", wrong, len(list), what, first)
+		return failed("%d of %s: %s", wrong, amount.Many(len(list), strings.TrimSuffix(what, "s")), first)
 	}
 	return nil
 }
