@@ -22,6 +22,7 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	}
 	c.steps(d.Setup)
 	c.steps(d.Steps)
+	c.waits(slices.Concat(d.Setup, d.Steps))
 	onlyTelling(source, d)
 	c.vacuous(d)
 	for _, u := range notes(b).uses {

@@ -70,7 +70,9 @@ func (e *Exprs) BindNode(b *strictyaml.Binder, n ast.Node) {
 	n = b.Resolve(n)
 	nodes := []ast.Node{n}
 	if seq, ok := n.(*ast.SequenceNode); ok {
-		nodes = seq.Values
+		if nodes = seq.Values; len(nodes) == 0 {
+			b.Problem(strictyaml.PosOf(n), "the list is empty: nothing would be checked")
+		}
 	}
 	for _, n := range nodes {
 		if _, long := b.Resolve(n).(ast.MapNode); !long {
