@@ -14,16 +14,19 @@ import (
 // admitted checks that the target isn't one of the control APIs and, if there are several, that each takes its token:
 // an error of a later call wouldn't say which one doesn't.
 func (a *aim) admitted(ctx context.Context) error {
-	if slices.Contains(a.control, a.http) {
-		return usagef("--target %s: this is the address of a control API; pass the one that the server printed as http", a.http)
-	}
-	if len(a.control) < 2 {
+	if len(a.control) < 2 && !slices.Contains(a.control, a.http) {
 		return nil
 	}
 	for i, base := range a.control {
 		err := a.lab(i).Do(ctx, http.MethodGet, control.Prefix+"/clock", nil, nil)
-		if _, answered := errors.AsType[*client.Error](err); !answered {
+		_, refused := errors.AsType[*client.Error](err)
+		switch {
+		case err != nil && !refused:
 			continue // whoever needs it says that it can't be reached
+		case base == a.http:
+			return usagef("--target %s: this is the address of a control API; pass the one that the server printed as http", base)
+		case !refused:
+			continue
 		}
 		if x, ours := errors.AsType[exit](callError(err)); ours {
 			return exit{x.code, "--control " + base + ": " + x.msg}
