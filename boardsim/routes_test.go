@@ -260,7 +260,7 @@ func TestFaultsAreRefusedInSentences(t *testing.T) {
 			`{"fault":"offline","placeId":"plc_x"}`:                             `place "plc_x" has no boards`,
 			`{"fault":"offline","boards":["brd_one"],"nth":2}`:                  `nth must be left out: offline does not depend on commands`,
 			`{"fault":"reboot","boards":["brd_one"],"for":"5m"}`:                `for must be left out: reboot acts once and is over`,
-			`{"fault":"offline","boards":["brd_one"],"for":"x"}`:                `for must be a duration such as 10m`,
+			`{"fault":"offline","boards":["brd_one"],"for":"x"}`:                `for must be a duration such as 10m or 2d`,
 			`{"fault":"offline","boards":["brd_one"],"for":"99999999h"}`:        `for is too long: at most 2562047h`,
 			`{"fault":"offline","share":1e999}`:                                 `share is out of range`,
 			`{"fault":"offline","share":"half"}`:                                `share must be a number, not string`,
@@ -270,7 +270,7 @@ func TestFaultsAreRefusedInSentences(t *testing.T) {
 			`{"fault":"refuse","boards":["brd_one"],"params":{"cod":"jammed"}}`: `"cod" is not a valid parameter of refuse, did you mean "code"?`,
 			`{"fault":"silent","boards":["brd_one"],"params":{"p50Ms":1}}`:      `params.p50Ms must be left out: silent has no parameters`,
 			`{"fault":"slow","boards":["brd_one"],"params":{"p50Ms":-5}}`:       `params.p50Ms must be 0 to 86400000`,
-			`{"fault":"refuse","boards":["brd_one"],"doorIds":["dor_x"]}`:       `no board of the cohort has door "dor_x"`,
+			`{"fault":"refuse","boards":["brd_one"],"doorIds":["dor_x"]}`:       `none of these boards has the door "dor_x"`,
 			`{"Fault":"offline","boards":["brd_one"]}`:                          `Fault is not a known field, did you mean "fault"?`,
 		} {
 			_, data := r.call("POST", "/faults", body)

@@ -52,13 +52,13 @@ func (f *Fleet) tell(w http.ResponseWriter, r *http.Request, b *board) {
 	}
 	switch {
 	case in.Channel != "" && !slices.Contains(wire.Down, in.Channel):
-		control.FailField(w, "channel", "must be "+strings.Join(wire.Down, ", ")+near.Hint(in.Channel, wire.Down))
+		control.FailField(w, "channel", "must be one of "+strings.Join(wire.Down, ", ")+near.Hint(in.Channel, wire.Down))
 		return
 	case in.Payload != nil && in.Raw != nil:
 		control.FailField(w, "raw", "can't go with payload: a message has one of them")
 		return
 	case in.Channel == "" && (in.Payload != nil || in.Raw != nil):
-		control.FailMissing(w, "channel", "is missing: "+strings.Join(wire.Down, ", "))
+		control.FailMissing(w, "channel", "is missing, one of "+strings.Join(wire.Down, ", "))
 		return
 	case b.test:
 		control.Fail(w, http.StatusConflict, "rule_violated", "a board of a test place only listens to its server; choose one of a live place", nil)

@@ -85,11 +85,11 @@ func TestTellAlone(t *testing.T) {
 func TestTellRefused(t *testing.T) {
 	bubble(t, true, func(r *rig) {
 		for body, want := range map[string]string{
-			`{"channel":"cmdd"}`:                       "channel must be cmd, sync, cfg, ack, did you mean \"cmd\"?",
-			`{"channel":"hello"}`:                      "channel must be cmd, sync, cfg, ack",
+			`{"channel":"cmdd"}`:                       "channel must be one of cmd, sync, cfg, ack, did you mean \"cmd\"?",
+			`{"channel":"hello"}`:                      "channel must be one of cmd, sync, cfg, ack",
 			`{"channel":"cmd","payload":{},"raw":"x"}`: "raw can't go with payload: a message has one of them",
-			`{"payload":{}}`:                           "channel is missing: cmd, sync, cfg, ack",
-			`{"raw":""}`:                               "channel is missing: cmd, sync, cfg, ack",
+			`{"payload":{}}`:                           "channel is missing, one of cmd, sync, cfg, ack",
+			`{"raw":""}`:                               "channel is missing, one of cmd, sync, cfg, ack",
 		} {
 			status, f := r.call("POST", "/boards/"+one+"/tell", body)
 			if got := f.(map[string]any)["message"]; status != http.StatusBadRequest || got != want {

@@ -40,7 +40,7 @@ func (r *runner) create() (*files, error) {
 	if f.dir == "" {
 		return f, nil
 	}
-	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+	if err := report.MakeDir(f.dir); err != nil {
 		return nil, err
 	}
 	bin, err := os.Create(filepath.Join(f.dir, "results.bin"))

@@ -17,6 +17,18 @@ func (Share) JSONSchema() *jsonschema.Schema {
 	return either(`^[0-9.]+%?$`, "like 10% or 0.1")
 }
 
+// JSONSchemaExtend allows limits that are plain numbers.
+func (Plan) JSONSchemaExtend(s *jsonschema.Schema) { limits(s) }
+
+// JSONSchemaExtend allows limits that are plain numbers.
+func (Stage) JSONSchemaExtend(s *jsonschema.Schema) { limits(s) }
+
+func limits(s *jsonschema.Schema) {
+	if p, ok := s.Properties.Get("thresholds"); ok {
+		p.AdditionalProperties = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}}}
+	}
+}
+
 func either(pattern, description string) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: description, OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "string", Pattern: pattern}}}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"time"
 
@@ -49,7 +48,7 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 	if failed {
 		m.Verdict = Fail
 	}
-	err := os.MkdirAll(out, 0o755)
+	err := report.MakeDir(out)
 	if err == nil {
 		err = m.Write(out)
 	}

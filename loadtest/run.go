@@ -182,7 +182,7 @@ func (r *runner) open(ctx context.Context, places []Place) error {
 		return err
 	}
 	if len(r.doors) == 0 {
-		return fmt.Errorf("%d places: %w", len(places), ErrNoDoors)
+		return fmt.Errorf("%s: %w", amount.Many(len(places), "place"), ErrNoDoors)
 	}
 	return nil
 }

@@ -64,7 +64,11 @@ func (p Plan) stageResults(c *collector) (out []StageResult) {
 	from := 0.0
 	for i, s := range p.Stages {
 		of, seconds := c.ofStage(i), time.Duration(s.Duration).Seconds()
-		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), of.outcomes()})
+		outcomes := of.outcomes()
+		if outcomes == nil { // nothing was due
+			outcomes = []Outcome{}
+		}
+		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes})
 		from += seconds
 	}
 	return out

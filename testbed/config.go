@@ -104,7 +104,7 @@ type ReadyPlace struct {
 // Errors of Start that are the caller's mistakes.
 var (
 	// ErrOtherWorld: the data directory was made from another world, shard of it, seed or secret file.
-	ErrOtherWorld = errors.New("the data directory holds another world or seed")
+	ErrOtherWorld = errors.New("the data directory holds another world, seed or shard")
 	// ErrRepeatable: a listener off loopback, together with secrets that anyone can compute.
 	ErrRepeatable = errors.New("the keys and board passwords of live places derive from the seed")
 )

@@ -92,7 +92,7 @@ func named(all []Info, ids []string) ([]Info, error) {
 func doorsOf(boards []Info, doors []string) error {
 	for _, d := range doors {
 		if !slices.ContainsFunc(boards, func(b Info) bool { return slices.Contains(b.DoorIDs, d) }) {
-			return faults.Sentence("doorIds", "no board of the cohort has door %q", d)
+			return faults.Sentence("doorIds", "none of these boards has the door %q", d)
 		}
 	}
 	return nil

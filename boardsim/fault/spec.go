@@ -53,12 +53,15 @@ func (r Request) Spec() (Spec, error) {
 		out.Nth = *r.Nth
 	}
 	if r.For != nil {
-		f, err := time.ParseDuration(*r.For)
+		f, err := amount.ParseDuration(*r.For)
 		if amount.TooLong(*r.For) {
 			return Spec{}, faults.Badly("for", "is too long: at most %.0fh", amount.Longest.Hours())
 		}
-		if err != nil || f <= 0 {
-			return Spec{}, faults.Badly("for", "must be a duration such as 10m")
+		if err != nil {
+			return Spec{}, faults.Badly("for", "must be a duration such as 10m or 2d")
+		}
+		if f <= 0 {
+			return Spec{}, faults.Badly("for", "must be above 0")
 		}
 		out.For = f
 	}

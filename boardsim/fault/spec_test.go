@@ -135,10 +135,13 @@ func TestRequest(t *testing.T) {
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("got error %v, want none; -want +got:\n%s", err, d)
 	}
-	for _, text := range []string{"soon", "-1s", "0s", ""} {
-		if _, err := (Request{For: &text}).Spec(); err == nil || err.Error() != "for must be a duration such as 10m" {
-			t.Errorf("for %q: got %v, want a duration such as 10m", text, err)
+	for text, want := range map[string]string{"soon": "a duration such as 10m or 2d", "-1s": "above 0", "0s": "above 0", "": "a duration such as 10m or 2d"} {
+		if _, err := (Request{For: &text}).Spec(); err == nil || err.Error() != "for must be "+want {
+			t.Errorf("for %q: got %v, want %s", text, err, want)
 		}
+	}
+	if got, err := (Request{For: new("2d")}).Spec(); err != nil || got.For != 48*time.Hour {
+		t.Errorf("for 2d: got %s, %v, want 48h", got.For, err)
 	}
 	if _, err := (Request{For: new("99999999h")}).Spec(); err == nil || err.Error() != "for is too long: at most 2562047h" {
 		t.Errorf("for 99999999h: got %v, want the longest", err)

@@ -98,7 +98,7 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	}
 	w := world.Default(max(f.seed, 1), f.boards)
 	if f.world != "" {
-		if w, err = loadWorld(f.world, f.seed); err != nil {
+		if w, err = loadWorld(ctx, f.world, f.seed); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			if pick.part, err = pick.shardFlag.shard(e.getenv); err != nil {
 				return err
 			}
-			files, err := pick.files(args)
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) })
 			if err != nil {
 				return err
 			}
@@ -107,6 +107,9 @@ func knownVars(given map[string]string, files []*engine.File) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name == "" {
+			return usagef("--var %q: must be name=value", "="+given[name])
+		}
 		if !known[name] {
 			return usagef("--var %s: no scenario file has this variable%s", name, near.Hint(name, slices.Sorted(maps.Keys(known))))
 		}
@@ -142,7 +145,7 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 		return res, errors.Join(err, a.stop())
 	}
 	if f.world != "" { // a broken one is told before the first file starts
-		if _, err := f.places(0); err != nil {
+		if _, err := f.places(ctx, 0); err != nil {
 			return engine.Result{}, err
 		}
 	}
@@ -156,7 +159,7 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 	}
 	var opened atomic.Int64
 	return engine.RunApart(ctx, func(ctx context.Context, file *engine.File) (engine.World, error) {
-		w, err := f.places(f.boardsFor(file))
+		w, err := f.places(ctx, f.boardsFor(file))
 		if err != nil {
 			return engine.World{}, err
 		}

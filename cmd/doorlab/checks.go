@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,11 +22,11 @@ func listCommand(e *env) *cobra.Command {
 		Short: "List scenarios with their labels and guarantees",
 		Example: `  doorlab check list
   doorlab check list --clause OFF-2`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := pick.check(); err != nil {
 				return err
 			}
-			files, err := pick.files(args)
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) })
 			if err != nil {
 				return err
 			}
@@ -51,8 +52,8 @@ func lintCommand(e *env) *cobra.Command {
 		Example: `  doorlab check lint my-outage.yaml
   doorlab check lint scenarios/`,
 		Args: takes("scenario files or directories", cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			files, err := scenarioFiles(args)
+		RunE: func(c *cobra.Command, args []string) error {
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return scenarioFiles(args) })
 			if err != nil {
 				return err
 			}
@@ -91,14 +92,18 @@ func newCommand(e *env) *cobra.Command {
 		Args:    takes("one name", cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := strings.TrimSuffix(args[0], ".yaml") + ".yaml"
-			text := fmt.Sprintf(template, titled(path))
-			if _, err := engine.Parse(path, []byte(text)); err != nil {
-				return usagef("%q is not a valid name: use only letters, digits, - and _", args[0])
+			title := strings.TrimSpace(titled(path))
+			if title == "" {
+				return usagef("%q is not a valid name: the file needs one, as in my-outage", args[0])
+			}
+			text := fmt.Sprintf(template, title)
+			if f, err := engine.Parse(path, []byte(text)); err != nil || f.Doc.Name != title { // YAML reads more in it
+				text = fmt.Sprintf(template, strconv.Quote(title))
 			}
 			if err := writeNew(path, text); err != nil {
 				return err
 			}
-			fmt.Fprintf(e.out, "%s: run it with doorlab check %s\n", path, path)
+			fmt.Fprintf(e.out, "%s: run it with doorlab check %s\n", path, quoted(path))
 			return nil
 		},
 	}

@@ -69,7 +69,7 @@ func faultNames(e *env) *cobra.Command {
 func faultAdd(e *env) *cobra.Command {
 	var boards, doors, commands, params []string
 	var place, lasts string
-	var share float64
+	var share shareFlag
 	var nth int
 	c := labCommand(e, "add FAULT", "Arm a fault on boards", `  doorlab fault add offline --board brd_... --for 10m
   doorlab fault add slow --place plc_... --param p50Ms=2000 --param p99Ms=4000
@@ -80,7 +80,7 @@ func faultAdd(e *env) *cobra.Command {
 			}
 			given := l.c.Flags().Changed
 			if given("share") && !(share > 0 && share <= 1) {
-				return usagef("--share %v: must be more than 0 and at most 1", share)
+				return usagef("--share %v: must be more than 0 and at most 1", l.c.Flags().Lookup("share").Value)
 			}
 			if given("nth") && nth < 1 {
 				return usagef("--nth %d: must be 1 or more", nth)
@@ -111,7 +111,7 @@ func faultAdd(e *env) *cobra.Command {
 				return err
 			}
 			set("placeId", id != "", id)
-			set("share", given("share"), share)
+			set("share", given("share"), float64(share))
 			set("doorIds", len(doors) > 0, doors)
 			set("commands", len(commands) > 0, commands)
 			set("nth", given("nth"), nth)
@@ -126,7 +126,7 @@ func faultAdd(e *env) *cobra.Command {
 		})
 	c.Flags().StringSliceVar(&boards, "board", nil, "board ids")
 	c.Flags().StringVar(&place, "place", "", "every board of this place, by id or name")
-	c.Flags().Float64Var(&share, "share", 0, "this share of all boards, chosen by the seed (0.1 = a tenth)")
+	c.Flags().Var(&share, "share", "this `share` of all boards, chosen by the seed, such as 0.1 or 10%")
 	c.Flags().StringSliceVar(&doors, "door", nil, "only these doors")
 	c.Flags().StringSliceVar(&commands, "command", nil, "only these commands: open, hold, close")
 	c.Flags().IntVar(&nth, "nth", 0, "only the n-th matching command")
@@ -148,6 +148,29 @@ func (l labCall) armed(id string) {
 		}
 	}
 }
+
+// shareFlag is a part of a whole, 0.1 or 10%.
+type shareFlag float64
+
+func (s *shareFlag) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*s), 'f', -1, 64)
+}
+
+// Set implements pflag.Value.
+func (s *shareFlag) Set(text string) error {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	*s = shareFlag(v)
+	return err
+}
+
+func (*shareFlag) Type() string { return "share" }
 
 // faultParams reads parameters of the form name=value.
 func faultParams(params []string) (map[string]any, error) {

@@ -14,7 +14,7 @@ import (
 var flagOf = map[string]string{
 	"boards": "board", "placeId": "place", "share": "share", "doorIds": "door", "commands": "command", "nth": "nth", "for": "for", "params": "param",
 	"entryPhone": "entry-phone", "timezone": "timezone", "closures": "closure", "holidays": "holiday", "entryPermitMaxHours": "max-hours",
-	"doorId": "door", "phone": "phone", "at": "at", "status": "status", "scopes": "scope", "name": "name",
+	"doorId": "door", "phone": "phone", "at": "at", "status": "status", "scopes": "scope", "name": "name", "channel": "channel", "payload": "payload", "raw": "raw",
 }
 
 // fieldError is callError with the flag in the place of the field that was refused, and with the argument in that of a

@@ -17,7 +17,7 @@ import (
 
 // divide finds out this generator's part of the world. A target that is somebody else's has
 // the places that it lists, unless a world is named.
-func (f *loadFlags) divide(e *env) error {
+func (f *loadFlags) divide(ctx context.Context, e *env) error {
 	s, err := f.shard.shard(e.getenv)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (f *loadFlags) divide(e *env) error {
 	if s.Of == 0 && f.broker.url == "" || f.target != "" && f.world == "" && f.broker.url == "" {
 		return nil
 	}
-	all, err := f.places(f.boards)
+	all, err := f.places(ctx, f.boards)
 	if err != nil {
 		return err
 	}

@@ -102,10 +102,10 @@ func requests(t *testing.T, api client.Client, door string) {
 		method, path, key, body string
 		status                  int
 	}{
-		{"POST", "/space/v1/partner/entry-permits", "", `{"externalRef":"it's \"a\"","phone":"01012341234","name":"Ann","startsAt":"2026-10-05T00:00:00Z","endsAt":"2026-10-06T00:00:00Z","doorIds":["` + door + `"]}`, 200},
+		{"POST", "/space/v1/partner/entry-permits", "", `{"externalRef":"it's \"a\" ${ref}","phone":"01012341234","name":"Ann","startsAt":"2026-10-05T00:00:00Z","endsAt":"2026-10-06T00:00:00Z","doorIds":["` + door + `"]}`, 200},
 		{"POST", "/space/v1/partner/entry-permits", "", `{"externalRef":"b","phone":"01012341234","startsAt":"2026-10-05T00:00:00Z","endsAt":"2026-10-06T00:00:00Z","doorIds":[]}`, 400},
-		{"POST", "/space/v1/partner/entry-permits", "", `not JSON: 'at' "all"`, 400},
-		{"POST", command, "k1", `{"capability":"door","command":"open","args":{"reason":"front: desk #1"}}`, 200},
+		{"POST", "/space/v1/partner/entry-permits", "", `not JSON: 'at' "all" ${x}`, 400},
+		{"POST", command, "k1", `{"capability":"door","command":"open","args":{"reason":"front: \"desk\" ${n} #1"}}`, 200},
 		{"POST", command, "k2", `{"capability":"door","command":"hold","args":{"minutes":5}}`, 200},
 		{"POST", command, "k2", `{"capability":"door","command":"close"}`, 409},
 		{"POST", command, "k3", `{"capability":"door","command":"open","args":{"reason":"sim:refused:jammed"}}`, 502},

@@ -44,7 +44,9 @@ func notJudged(dir string, err error) error {
 		_, err := os.Stat(filepath.Join(dir, file))
 		return err == nil
 	}
-	switch {
+	switch info, _ := os.Stat(dir); {
+	case info != nil && !info.IsDir():
+		return usagef("%s is a file; judge takes the run directory that it is in, %s", dir, filepath.Dir(dir))
 	case has("verdicts.json"):
 		return usagef("%s can't be judged: %s", dir, reason(err))
 	case has("result.json"):

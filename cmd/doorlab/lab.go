@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/near"
@@ -150,12 +151,15 @@ func clockCommand(e *env) *cobra.Command {
 		labCommand(e, "advance BY", "Advance the clock by a duration, or to an RFC 3339 time", `  doorlab clock advance 5m
   doorlab clock advance 2027-01-01T00:00:00Z`, "a duration such as 36h, or a time",
 			func(l labCall, args []string) error {
-				if d, err := time.ParseDuration(args[0]); err == nil && d <= 0 {
-					return onlyForward(args[0])
-				}
+				d, err := amount.ParseDuration(args[0])
 				body := map[string]any{"by": args[0]}
-				if strings.Contains(args[0], "T") {
+				switch {
+				case err == nil && d < 0:
+					return onlyForward(args[0])
+				case strings.Contains(args[0], "T"):
 					body = map[string]any{"to": args[0]}
+				case err != nil && !amount.TooLong(args[0]):
+					return usagef("clock advance %s: must be a duration such as 36h or 2d, or a time such as 2027-01-01T00:00:00Z", args[0])
 				}
 				return show(l, http.MethodPost, "/clock/advance", body)
 			}, backwards),

@@ -88,9 +88,11 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	if f.o.StartAt, err = startAt(f.startAt, clock.WallNow()); err != nil {
 		return err
 	}
-	plan, err := loadtest.Load(file)
+	plan, err := interruptible(ctx, func() (loadtest.Plan, error) { return loadtest.Load(file) })
 	var broken *loadtest.PlanError
 	switch {
+	case ctx.Err() != nil && err != nil:
+		return err
 	case errors.As(err, &broken):
 		return exit{codeBadScenario, broken.Error()}
 	case err != nil:
@@ -105,7 +107,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 		}
 		f.report = fleet.Report
 	}
-	if err := f.divide(e); err != nil {
+	if err := f.divide(ctx, e); err != nil {
 		return err
 	}
 	if err := f.o.Part.Check(plan); err != nil {

@@ -120,7 +120,7 @@ func TestBoardsOnMosquitto(t *testing.T) {
 	dir, addr := t.TempDir(), freeAddr(t)
 	file := filepath.Join(dir, "world.yaml")
 	must.OK(t, os.WriteFile(file, []byte(killWorld), 0o600))
-	w := must.Get(loadWorld(file, 0))(t)
+	w := must.Get(loadWorld(t.Context(), file, 0))(t)
 	w.DeriveSecrets(nil)
 	boards, passwords := w.Places[len(w.Places)-1].Boards, map[string]string{"server": "behind-the-broker"}
 	for _, b := range boards {

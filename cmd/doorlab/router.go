@@ -39,9 +39,12 @@ func routerCommand(e *env) *cobra.Command {
 			}
 			rc.World = world.Default(max(seed, 1), boards)
 			if file != "" {
-				if rc.World, err = loadWorld(file, seed); err != nil {
+				if rc.World, err = loadWorld(c.Context(), file, seed); err != nil {
 					return err
 				}
+			}
+			if !c.Flags().Changed("shards") && len(rc.World.Places) == 1 {
+				return usagef("router: the world has one place, so there is nothing to divide: pass --world, or --boards for the built-in world")
 			}
 			if !c.Flags().Changed("shards") {
 				return usagef("router: --shards is missing: the number of servers, 1 to %d (the places in the world)", len(rc.World.Places))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
@@ -32,8 +33,9 @@ type selection struct {
 	failed, shuffle       string
 	shardFlag             shardFlag
 	part                  shard.Shard // of them; set by check
-	selected              int         // files, before --shard takes its part; set by files
+	selected              int         // scenarios of all shards, repetitions included; set by files
 	repeat                int
+	flags                 *pflag.FlagSet // nil: what is set wasn't given as flags
 }
 
 func (p *selection) add(c *cobra.Command) {
@@ -49,13 +51,19 @@ func (p *selection) add(c *cobra.Command) {
 // filters are the flags that check and check list share.
 func (p *selection) filters(c *cobra.Command) {
 	s := c.Flags()
+	p.flags = s
 	s.StringSliceVar(&p.clauses, "clause", nil, "only scenarios that exercise the guarantee `ID` (repeatable)")
 	s.StringSliceVar(&p.labels, "label", nil, "only scenarios with this label (repeatable)")
-	s.StringSliceVar(&p.only, "only", nil, "only scenarios whose name matches this `pattern`, such as outage_* (repeatable)")
+	s.StringSliceVar(&p.only, "only", nil, "only scenarios whose file name matches this `pattern`, such as outage_* (repeatable)")
 	s.BoolVar(&p.smoke, "smoke", false, "only the quick subset; same as --label smoke")
 }
 
 func (p *selection) check() error {
+	for name, list := range map[string][]string{"clause": p.clauses, "label": p.labels, "only": p.only} {
+		if p.flags != nil && p.flags.Changed(name) && (len(list) == 0 || slices.Contains(list, "")) { // such as "$X" with X unset: it would select everything
+			return usagef("--%s: must not be empty", name)
+		}
+	}
 	if p.smoke {
 		p.labels = append(p.labels, "smoke")
 	}
@@ -67,7 +75,7 @@ func (p *selection) check() error {
 	}
 	if p.shuffle != "" && p.shuffle != "new" {
 		if _, err := strconv.ParseUint(p.shuffle, 10, 64); err != nil {
-			return usagef("--shuffle %q: the seed must be a whole number", p.shuffle)
+			return usagef("--shuffle %q: the seed must be a whole number, 0 or more", p.shuffle)
 		}
 	}
 	for _, o := range p.only {
@@ -106,7 +114,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, err
 	}
 	kept := p.keep(files, failed)
-	p.selected = len(kept)
+	p.selected = len(kept) * p.repeat
 	var out []*engine.File
 	for k, f := range kept {
 		if p.part.Takes(k) {
@@ -257,6 +265,8 @@ func scenarioFiles(args []string) ([]*engine.File, error) {
 		_, err := os.Stat(arg)
 		name := strings.TrimSuffix(arg, ".yaml")
 		switch {
+		case arg == "":
+			return nil, usagef("an argument is empty: name a file, a directory or a built-in scenario")
 		case errors.Is(err, fs.ErrNotExist) && slices.Contains(names, name):
 			if file := name + ".yaml"; !slices.Contains(named, file) {
 				named = append(named, file)

@@ -55,6 +55,21 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestRepeatedShards: what the shards say that they ran together is what they run.
+func TestRepeatedShards(t *testing.T) {
+	t.Parallel()
+	ran, said := 0, 0
+	for i := 1; i <= 2; i++ {
+		p := &selection{repeat: 3, part: shard.Shard{Index: i, Of: 2}}
+		args := []string{"outage_36h", "permits_states", "terms_values"}
+		ran += len(must.Get(p.files(args))(t))
+		said = p.mine(args).Files
+	}
+	if ran != 9 || said != 9 {
+		t.Errorf("3 files, 3 times: 2 shards ran %d scenarios and say %d, want 9", ran, said)
+	}
+}
+
 // TestShards: the shards of a selection are disjoint and together all of it.
 func TestShards(t *testing.T) {
 	t.Parallel()

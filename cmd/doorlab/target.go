@@ -171,7 +171,7 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 	}
 	w := f.made
 	if w == nil {
-		w, err = f.places(f.boards)
+		w, err = f.places(ctx, f.boards)
 	}
 	if err != nil {
 		cleanup()
@@ -190,9 +190,9 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 }
 
 // places is the world to simulate.
-func (f *targetFlags) places(boards int) (*world.World, error) {
+func (f *targetFlags) places(ctx context.Context, boards int) (*world.World, error) {
 	if f.world != "" {
-		return loadWorld(f.world, f.seed)
+		return loadWorld(ctx, f.world, f.seed)
 	}
 	w := world.Default(max(f.seed, 1), boards)
 	for i := range w.Places {
@@ -248,6 +248,9 @@ func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 		return nil, usagef("--target needs --control (with --control-token) or --key to find the places")
 	}
 	server := len(a.control) > 0
+	if err := a.admitted(ctx); err != nil {
+		return nil, err
+	}
 	if server {
 		if err := a.serverFirst(ctx); err != nil {
 			return nil, err
@@ -288,23 +291,6 @@ func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 
 func (a *aim) lab(i int) client.Client {
 	return client.Client{Base: a.control[i], Token: a.tokens[i], HTTP: a.web}
-}
-
-// serverFirst puts the server's control API, the one that knows the places, in front.
-func (a *aim) serverFirst(ctx context.Context) error {
-	for i := range a.control {
-		_, err := a.lab(i).Places(ctx)
-		var fail *client.Error
-		switch {
-		case err == nil:
-			a.control[0], a.control[i] = a.control[i], a.control[0]
-			a.tokens[0], a.tokens[i] = a.tokens[i], a.tokens[0]
-			return nil
-		case !errors.As(err, &fail) || fail.Status != http.StatusNotFound:
-			return callError(err)
-		}
-	}
-	return usagef("--control: none of %s belongs to a server", strings.Join(a.control, ", "))
 }
 
 // askPlaces learns the places from the server's control API. One whose key was revoked gets a new one for this run.

@@ -113,7 +113,7 @@ func noArgs(c *cobra.Command, args []string) error {
 }
 
 func (f *serverFlags) run(ctx context.Context, e *env, fleet bool) error {
-	tc, cleanup, err := f.testbed(e, fleet)
+	tc, cleanup, err := f.testbed(ctx, e, fleet)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func startError(ctx context.Context, err error) error {
 }
 
 // testbed checks the flags and builds the configuration. The returned function removes a temporary data directory.
-func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error) {
+func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.Config, func(), error) {
 	none := func() {}
 	if err := f.check(); err != nil {
 		return testbed.Config{}, none, err
@@ -170,7 +170,7 @@ func (f *serverFlags) testbed(e *env, fleet bool) (testbed.Config, func(), error
 	if err != nil {
 		return testbed.Config{}, none, err
 	}
-	w, fileSeed, err := f.places()
+	w, fileSeed, err := f.places(ctx)
 	if err == nil {
 		w, err = f.shard.of(w, e.getenv)
 	}
@@ -246,7 +246,7 @@ func linkBase(s string) error {
 
 // places returns the world from the file, or the built-in one. Its seed is the
 // flag's, else the one stored in the data directory, else the file's, else 1.
-func (f *serverFlags) places() (w *world.World, fileSeed int64, err error) {
+func (f *serverFlags) places(ctx context.Context) (w *world.World, fileSeed int64, err error) {
 	var seed, made int64
 	if f.data != "" {
 		seed, made = testbed.RememberedSeed(f.data)
@@ -254,7 +254,7 @@ func (f *serverFlags) places() (w *world.World, fileSeed int64, err error) {
 	if f.world == "" {
 		return world.Default(cmp.Or(f.seed, seed, 1), f.boards), 0, nil
 	}
-	if w, err = loadWorld(f.world, 0); err != nil {
+	if w, err = loadWorld(ctx, f.world, 0); err != nil {
 		return nil, 0, err
 	}
 	fileSeed = w.Seed
@@ -265,7 +265,7 @@ func (f *serverFlags) places() (w *world.World, fileSeed int64, err error) {
 	if want == 0 || want == fileSeed {
 		return w, fileSeed, nil
 	}
-	w, err = loadWorld(f.world, want)
+	w, err = loadWorld(ctx, f.world, want)
 	return w, fileSeed, err
 }
 

@@ -23,17 +23,20 @@ func worldCommand(e *env) *cobra.Command {
 				if err := writeNew(args[0], world.Example); err != nil {
 					return err
 				}
-				fmt.Fprintf(e.out, "%s: try it with doorlab up --world %s\n", args[0], args[0])
+				fmt.Fprintf(e.out, "%s: try it with doorlab up --world %s\n", args[0], quoted(args[0]))
 				return nil
 			},
 		},
 		&cobra.Command{
 			Use: "lint FILE...", Short: "Look for mistakes in world files without starting anything", Example: "  doorlab world lint stores.yaml",
 			Args: takes("world files", cobra.MinimumNArgs(1)),
-			RunE: func(_ *cobra.Command, args []string) error {
+			RunE: func(c *cobra.Command, args []string) error {
 				var wrong []string
 				for _, file := range args {
-					w, err := world.Load(file, 0)
+					w, err := interruptible(c.Context(), func() (*world.World, error) { return world.Load(file, 0) })
+					if _, ours := errors.AsType[exit](err); ours {
+						return err
+					}
 					if err != nil {
 						wrong = append(wrong, reason(err))
 						continue

@@ -51,9 +51,32 @@ const Longest = time.Duration(math.MaxInt64 / int64(time.Hour) * int64(time.Hour
 
 var digits = regexp.MustCompile(`\d+`)
 
-// TooLong reports whether time.ParseDuration refuses a text only because a Duration can't be that long.
+var days = regexp.MustCompile(`^([0-9]+)d`)
+
+// ParseDuration is time.ParseDuration that takes days, too, before the rest: 2d, 1d12h.
+func ParseDuration(text string) (time.Duration, error) {
+	m := days.FindStringSubmatch(text)
+	if m == nil {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	if most := int64(Longest/(24*time.Hour)) - 1; err != nil || n > most {
+		return 0, fmt.Errorf("%q is longer than %d days", text, most)
+	}
+	d, rest := time.Duration(n)*24*time.Hour, text[len(m[0]):]
+	if rest == "" {
+		return d, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err == nil && (more < 0 || more > Longest-d) {
+		err = fmt.Errorf("%q is not a duration", text)
+	}
+	return d + more, err
+}
+
+// TooLong reports whether ParseDuration refuses a text only because a Duration can't be that long.
 func TooLong(text string) bool {
-	_, err := time.ParseDuration(text)
-	_, short := time.ParseDuration(digits.ReplaceAllString(text, "1"))
+	_, err := ParseDuration(text)
+	_, short := ParseDuration(digits.ReplaceAllString(text, "1"))
 	return err != nil && short == nil
 }

@@ -1,6 +1,9 @@
 package amount
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestNumber(t *testing.T) {
 	t.Parallel()
@@ -21,6 +24,22 @@ func TestDuration(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", .0005: "0.5 ms", .2: "200 ms", 12.3: "12.3 s", 60: "1 m", 61: "1 m 1 s", 3600: "1 h", 133200: "37 h", 5400: "1 h 30 m"} {
 		if got := Duration(v); got != want {
 			t.Errorf("Duration(%v): got %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"36h": 36 * time.Hour, "2d": 48 * time.Hour, "1d12h30m": 36*time.Hour + 30*time.Minute, "0d": 0, "-1s": -time.Second, "3650d": 87600 * time.Hour,
+	} {
+		if got, err := ParseDuration(text); err != nil || got != want || TooLong(text) {
+			t.Errorf("%q: got %s, %v, too long %v; want %s", text, got, err, TooLong(text), want)
+		}
+	}
+	for text, long := range map[string]bool{"": false, "d": false, "2 d": false, "2d3": false, "1d-5h": false, "2h1d": false, "9999999h": true, "200000d": true, "99999999999999999999d": true} {
+		if got, err := ParseDuration(text); err == nil || TooLong(text) != long {
+			t.Errorf("%q: got %s, %v, too long %v; want an error, and too long %v", text, got, err, TooLong(text), long)
 		}
 	}
 }

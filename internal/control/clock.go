@@ -112,7 +112,7 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.T
 	field := "to"
 	if body.By != nil {
 		field, by = "by", true
-		d, err := time.ParseDuration(*body.By)
+		d, err := amount.ParseDuration(*body.By)
 		switch {
 		case err == nil && d < 0:
 			FailField(w, "by", "must not be negative; time moves forward only")
@@ -120,7 +120,7 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.T
 		case amount.TooLong(*body.By):
 			d = maxJump + 1
 		case err != nil:
-			FailField(w, "by", `must be a duration like "90s", "10m" or "36h"`)
+			FailField(w, "by", `must be a duration like "90s", "10m", "36h" or "2d"`)
 			return to, by, false
 		}
 		to = now.Add(d)

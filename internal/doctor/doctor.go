@@ -160,7 +160,12 @@ func Disk(dir string, now func() time.Time) Finding {
 	f := Finding{Name: "disk"}
 	at := dir
 	for {
-		if s, err := os.Stat(at); err == nil && s.IsDir() || at == filepath.Dir(at) {
+		s, err := os.Stat(at)
+		if err == nil && !s.IsDir() {
+			f.State, f.Says, f.Do = Bad, at+" is not a directory", "choose another --data"
+			return f
+		}
+		if err == nil || at == filepath.Dir(at) {
 			break
 		}
 		at = filepath.Dir(at)

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,6 +74,10 @@ func TestDisk(t *testing.T) {
 	fast := func() time.Time { at = at.Add(300 * time.Microsecond); return at }
 	check(t, Disk(filepath.Join(dir, "not", "yet"), fast), OK, dir+" syncs a write in 300 µs")
 	check(t, Disk("/proc/self", fast), Bad, "choose another --data")
+	file := filepath.Join(dir, "file")
+	must.OK(t, os.WriteFile(file, nil, 0o600))
+	check(t, Disk(file, fast), Bad, file+" is not a directory")
+	check(t, Disk(filepath.Join(file, "below"), fast), Bad, file+" is not a directory")
 	left, err := filepath.Glob(filepath.Join(dir, ".doorlab-doctor-*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v %v, want nothing", left, err)

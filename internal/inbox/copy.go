@@ -89,15 +89,15 @@ func (e *Entry) Step(s Site) string {
 	default:
 		add("place", "shop")
 	}
-	add("path", yamlText(s.names(e.Path)))
+	add("path", yamlText(s.names(literal(e.Path))))
 	if e.IdempotencyKey != "" {
-		add("headers", "{Idempotency-Key: "+yamlText(e.IdempotencyKey)+"}")
+		add("headers", "{Idempotency-Key: "+yamlText(literal(e.IdempotencyKey))+"}")
 	}
 	if e.Request != "" {
 		if json.Valid([]byte(e.Request)) {
-			add("body", s.names(bodyNames(e.Request)))
+			add("body", s.names(bodyNames(literal(e.Request))))
 		} else {
-			add("raw", yamlText(e.Request))
+			add("raw", yamlText(literal(e.Request)))
 		}
 	}
 	return strings.Join(append(lines, e.expected("    ")...), "\n") + "\n"
@@ -138,7 +138,7 @@ func (e *Entry) commandStep(s Site) string {
 	} else if body.Capability != "door" || e.Status == 400 { // its mistakes must survive
 		return ""
 	}
-	lines := []string{"- command:", fmt.Sprintf("    door: shop.doors[%d]", i), "    command: " + body.Command, "    key: " + yamlText(e.IdempotencyKey)}
+	lines := []string{"- command:", fmt.Sprintf("    door: shop.doors[%d]", i), "    command: " + body.Command, "    key: " + yamlText(literal(e.IdempotencyKey))}
 	if isLegacy {
 		lines = append(lines, "    legacy: true")
 	}
@@ -146,7 +146,7 @@ func (e *Entry) commandStep(s Site) string {
 		lines = append(lines, "    minutes: "+m.String())
 	}
 	if r := body.Args.Reason; r != nil {
-		lines = append(lines, "    reason: "+yamlText(*r))
+		lines = append(lines, "    reason: "+yamlText(literal(*r)))
 	}
 	return strings.Join(append(lines, e.expected("    ")...), "\n") + "\n"
 }
@@ -181,6 +181,9 @@ func (s Site) names(text string) string {
 	}
 	return strings.NewReplacer(append(pairs, s.PlaceID, "${shop.place}")...).Replace(text)
 }
+
+// literal writes a text so that a scenario takes no part of it for a template.
+func literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
 // bodyNames replaces what is masked by names.
 func bodyNames(body string) string {

@@ -61,13 +61,26 @@ func WriteDir(dir string, res Result) error {
 	return nil
 }
 
-// ClearDir creates the run directory, or removes what an earlier run left in it. Files that no run writes stay.
+// loadFiles are what load writes and check doesn't.
+var loadFiles = []string{"result.json", "results.bin"}
+
+// MakeDir creates the directory of a load. What a check left in it is removed: a directory has one run.
+func MakeDir(dir string) error {
+	if IsDir(os.DirFS(dir), ".") {
+		return ClearDir(dir)
+	}
+	return os.MkdirAll(dir, 0o755)
+}
+
+// ClearDir creates the run directory, or removes what an earlier run, also one of load, left in it. Files that no run
+// writes stay.
 func ClearDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	errs := []error{os.RemoveAll(filepath.Join(dir, "scenarios"))}
-	for _, name := range append([]string{"config.json", historyFile, clocksFile, MetricsFile}, slices.Collect(maps.Keys(formats))...) {
+	names := append([]string{"config.json", historyFile, clocksFile, MetricsFile}, loadFiles...)
+	for _, name := range append(names, slices.Collect(maps.Keys(formats))...) {
 		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

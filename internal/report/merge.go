@@ -14,7 +14,7 @@ import (
 type Shard struct {
 	Index int  `json:"index"` // from 1; 0 = in a merged run: could not be read
 	Of    int  `json:"of"`
-	Files int  `json:"files"`           // of the whole selection, see Merge
+	Files int  `json:"files"`           // of the whole selection, each as often as it is repeated; see Merge
 	Whole bool `json:"whole,omitempty"` // the selection is the whole built-in suite
 	// For a merged run: where the shard's own results are, and its own verdict.
 	Dir    string       `json:"dir,omitempty"`

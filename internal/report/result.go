@@ -162,6 +162,9 @@ func (res *Result) Note(format string, args ...any) {
 	}
 }
 
+// NotRun begins the reason of a file that the run didn't get to.
+const NotRun = "not run: "
+
 // nothingPlayed is why a run without scenarios isn't PASS.
 const nothingPlayed = "the run has no scenarios: nothing was shown"
 
@@ -192,7 +195,10 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 		res.Status = Heavier(res.Status, judge.Invalid)
 		res.Reason = cmp.Or(res.Reason, "no scenario drove the fault "+strings.Join(idle, ", ")+": 0 hits in the whole suite")
 	}
-	if res.Status == judge.Skipped && len(res.Files) > 0 {
+	ran := func(f FileResult) bool { return !strings.HasPrefix(f.Reason, NotRun) }
+	if res.Status == judge.Skipped && len(res.Files) > 0 && !slices.ContainsFunc(res.Files, ran) {
+		res.Reason = cmp.Or(res.Reason, "no file was run: nothing was shown")
+	} else if res.Status == judge.Skipped && len(res.Files) > 0 {
 		res.Reason = cmp.Or(res.Reason, "every file was skipped: nothing was shown")
 	} else if res.Status == judge.Skipped {
 		res.Reason = cmp.Or(res.Reason, nothingPlayed)

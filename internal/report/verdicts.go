@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -74,6 +75,9 @@ func readVerdicts(dir string) (res Result, err error) {
 		return Result{Status: as.Status}, fmt.Errorf("%s has schema %d, but this doorlab reads schema %d: use the version that wrote it%s", path, as.Schema, SchemaVersion, bracketed(as.Version))
 	}
 	if err := json.Unmarshal(raw, &res); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			err = fmt.Errorf("%s isn't what check writes there", wrong.Value)
+		}
 		return res, fmt.Errorf("%s: %w", path, err)
 	}
 	if res.Digest == "" {

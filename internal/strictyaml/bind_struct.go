@@ -21,6 +21,10 @@ func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
 	for _, kv := range b.Pairs(n) {
 		key, pos := KeyOf(kv), PosOf(kv.Key)
 		f, ok := fs[key]
+		if key == "<<" {
+			b.Problem(pos, "unknown key \"<<\": merge keys aren't supported, anchors and aliases are")
+			continue
+		}
 		if !ok {
 			b.Problem(pos, "unknown key %q%s", key, Hint(key, slices.Sorted(maps.Keys(fs))))
 			continue

@@ -3,6 +3,7 @@
 package strictyaml
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -57,6 +58,10 @@ const Empty = "the file is empty"
 // Decode binds a source's only document to the value that v points to. check (nil = none) is called afterwards and may
 // add problems; notes is its Binder.Notes. The error is Problems, with name as the file.
 func Decode(name string, source []byte, v, notes any, check func(*Binder)) error {
+	source = bytes.TrimPrefix(source, mark)
+	if err := undecodable(name, source); err != nil {
+		return err
+	}
 	b := &Binder{Notes: notes, keys: map[string]Pos{}, values: map[string]Pos{}}
 	if body := b.parse(source); body != nil {
 		b.Bind(body, reflect.ValueOf(v).Elem())

@@ -16,11 +16,13 @@ func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	for _, n := range builtins {
 		c.names[n] = true
 	}
-	for n := range d.Vars {
+	for n, value := range d.Vars {
 		c.names[n] = true
+		c.name(n, value.pos)
 	}
 	c.steps(d.Setup)
 	c.steps(d.Steps)
+	c.waits(slices.Concat(d.Setup, d.Steps))
 	onlyTelling(source, d)
 	c.vacuous(d)
 	c.clears()
@@ -58,7 +60,9 @@ func (c *checker) step(s *Step) {
 		c.b.Problem(s.pos, "never needs an expectation")
 	}
 	for n, e := range s.Capture {
-		c.names[n] = true
+		if c.names[n] = true; !c.name(n, e.pos) {
+			continue
+		}
 		c.captured = append(c.captured, use{name: n, pos: e.pos})
 	}
 	if s.Background != "" && c.backgrounds[s.Background] {
@@ -74,6 +78,15 @@ func (c *checker) step(s *Step) {
 	c.literals(s)
 	c.combined(s)
 	c.defines(&s.Verbs)
+}
+
+// name checks a name that expressions shall use.
+func (c *checker) name(name string, pos Pos) bool {
+	err := checkName(name)
+	if err != nil {
+		c.b.Problem(pos, "%s", err)
+	}
+	return err == nil
 }
 
 // unused reports captures that nothing uses.
@@ -126,9 +139,15 @@ func (c *checker) defines(v *Verbs) {
 		name(v.Key.Name)
 	case v.Mark != nil:
 		c.labels[v.Mark.Name.raw] = true
+		for _, u := range notes(c.b).uses { // what a template gives is known in the run
+			if _, literal := v.Mark.Name.Literal(); !literal && u.kind == "label" {
+				c.labels[u.name] = true
+			}
+		}
 	case v.Set != nil:
-		for n := range *v.Set {
+		for n, value := range *v.Set {
 			c.names[n] = true
+			c.name(n, value.pos)
 		}
 	case v.Parallel != nil:
 		c.steps(*v.Parallel)

@@ -17,6 +17,10 @@ func (c *checker) combined(s *Step) {
 	if s.Within != nil && s.Eventually {
 		c.b.Problem(s.Within.pos, "within and eventually exclude each other; eventually is within: 30s")
 	}
+	if s.Never != nil && (s.Within != nil || s.Eventually) {
+		c.b.Problem(s.Never.pos, "never excludes within and eventually: the expectation stays false all the time, or it is tried until it holds")
+	}
+	c.values(s)
 	c.forward("within", s.Within)
 	c.forward("never", s.Never)
 	c.forward("pause", s.Verbs.Pause)
@@ -32,7 +36,7 @@ func (c *checker) combined(s *Step) {
 	case v.Command != nil:
 		c.command(v.Command)
 	case v.Clock != nil:
-		c.clock(v.Clock)
+		c.clock(v.Clock, s.pos)
 	case v.Cohort != nil:
 		if given := cohortSize(v.Cohort); len(given) > 1 {
 			c.b.Problem(s.pos, "%s exclude each other: give one of boards, share and part", strings.Join(given, " and "))
@@ -147,13 +151,19 @@ func (c *checker) command(v *Command) {
 	}
 }
 
-func (c *checker) clock(v *Clock) {
+func (c *checker) clock(v *Clock, pos Pos) {
 	c.forward("advance", v.Advance)
+	if d, ok := v.Advance.literal(); ok && d > maxJump {
+		c.b.Problem(v.Advance.pos, "advance must be at most ten years")
+	}
 	given := 0
 	for _, set := range []bool{v.Do != "", v.Advance != nil, v.To.set()} {
 		if set {
 			given++
 		}
+	}
+	if given == 0 {
+		c.b.Problem(pos, "clock needs one of freeze, run, advance and to")
 	}
 	if given > 1 {
 		c.b.Problem(clockPos(v), "clock takes one of freeze, run, advance and to")

@@ -186,8 +186,12 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 func (f *fileRun) table(ctx context.Context, sc *scope, s *Step, res *StepResult, depth int) {
 	rows, err := s.Cases.eval(sc)
 	list, ok := listOf(rows)
-	if err != nil || !ok {
-		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases is not a list: %s %v", brief(rows, 80), err)
+	switch {
+	case err != nil:
+		res.Status, res.Detail = judge.Blocked, "cases: "+err.Error()
+		return
+	case !ok:
+		res.Status, res.Detail = judge.Blocked, "cases is not a list, but "+brief(rows, 80)
 		return
 	}
 	if in, only := s.Cases.onlyList(list); only {

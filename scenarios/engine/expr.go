@@ -30,12 +30,17 @@ type Expr struct {
 	must    []string       // paths that are read in any case
 	known   known          // texts and numbers in it
 	still   bool           // an expectation that refers to no answer
+	tree    ast.Node       // as it was written
 	copies  bool           // it compares values with copies of themselves
 	ref     bool           // a reference: it names something of the file, not a part of an answer
 }
 
 func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
 	e.src, e.pos = strings.TrimSpace(src), pos
+	if e.src == "" {
+		b.Problem(pos, "expression: there is nothing in it")
+		return
+	}
 	if err := e.compile(); err != nil {
 		col := pos.Col
 		msg := err.Error()
@@ -45,6 +50,7 @@ func (e *Expr) BindText(b *strictyaml.Binder, src string, pos Pos) {
 		b.Problem(Pos{Line: pos.Line, Col: col}, "expression: %s", grammar(msg))
 		return
 	}
+	e.arguments(b, e.tree)
 	notes(b).expr(e)
 }
 
@@ -71,7 +77,7 @@ func (e *Expr) compile() error {
 	if err != nil {
 		return err
 	}
-	e.names = map[string]Pos{}
+	e.names, e.tree = map[string]Pos{}, tree.Node
 	env, seen := types.Map{}, map[string]bool{}
 	e.known, e.must = knownOf(tree.Node), certain(tree.Node)
 	walk(tree.Node, map[string]bool{}, func(n ast.Node, id string) {
@@ -182,8 +188,11 @@ func (e *Expr) eval(s *scope) (any, error) {
 				return nil, fmt.Errorf("%s: %w", e.src, vain)
 			}
 		}
+		if early, ok := errors.AsType[*unmarked](err); ok {
+			return nil, fmt.Errorf("%s: %w", e.src, early)
+		}
 		if fe, ok := errors.AsType[*file.Error](err); ok {
-			return nil, fmt.Errorf("%s: %s", e.src, plainly(fe.Message))
+			return nil, fmt.Errorf("%s: %s", e.src, plainCall(fe.Message, e.src))
 		}
 		return nil, fmt.Errorf("%s: %w", e.src, err)
 	}
@@ -232,7 +241,7 @@ func kindOf(goType string) string {
 		return "an object"
 	case strings.HasPrefix(goType, "[]"):
 		return "a list"
-	case goType == "float64" || goType == "int":
+	case strings.HasPrefix(goType, "float") || strings.HasPrefix(goType, "int"):
 		return "a number"
 	case goType == "bool":
 		return "true or false"
@@ -247,7 +256,7 @@ func kindOf(goType string) string {
 // *vain.
 func (e *Expr) unmet(s *scope) error {
 	v, err := e.eval(s)
-	if errors.Is(err, errMissing) || errors.Is(err, errNothing) {
+	if _, early := errors.AsType[*unmarked](err); early || errors.Is(err, errMissing) || errors.Is(err, errNothing) {
 		return &vain{err.Error() + e.found(s)}
 	}
 	if err != nil {

@@ -72,6 +72,7 @@ func TestTemplates(t *testing.T) {
 	sc := testScope(map[string]any{"n": int64(3), "list": []any{"a"}, "m": map[string]any{"k": "}"}})
 	for in, want := range map[string]any{
 		"plain": "plain", "${n}": int64(3), "x${n}y${n + 1}": "x3y4", `${m["k"] + "}"}`: "}}", "${list}": []any{"a"}, "": "",
+		"$${n}": "${n}", "a $${x} ${n}$${": "a ${x} 3${", "$$${n": "$${n", "$5": "$5",
 	} {
 		b := &strictyaml.Binder{}
 		var text Text

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
@@ -18,10 +19,23 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (n *Name) BindText(b *strictyaml.Binder, raw string, pos Pos) {
 	n.Text.BindText(b, raw, pos)
-	if !strings.Contains(raw, "${") && !identifier.MatchString(raw) {
-		b.Problem(pos, "%q is not a valid name: use only letters, digits and _", raw)
+	if err := checkName(raw); err != nil && !strings.Contains(raw, "${") {
+		b.Problem(pos, "%s", err)
 	}
 }
+
+// checkName checks a name that expressions shall use.
+func checkName(name string) error {
+	switch {
+	case reserved.MatchString(name):
+		return fmt.Errorf("%q is not a valid name: it is a word of the expression language", name)
+	case !identifier.MatchString(name):
+		return fmt.Errorf("%q is not a valid name: use only letters, digits and _", name)
+	}
+	return nil
+}
+
+var reserved = regexp.MustCompile(`^(and|contains|else|endsWith|false|if|in|let|matches|nil|not|or|startsWith|true)$`)
 
 // Refs is a reference or a list of them.
 type Refs []Ref
@@ -35,6 +49,7 @@ func (c *ClauseIDs) BindNode(b *strictyaml.Binder, n ast.Node) {
 	for _, t := range bindList[Text](b, n) {
 		if judge.Promise(t.raw) == "" {
 			b.Problem(t.pos, "no clause %q%s", t.raw, strictyaml.Hint(t.raw, judge.Clauses()))
+			continue
 		}
 		*c = append(*c, t.raw)
 	}
@@ -55,7 +70,9 @@ func (e *Exprs) BindNode(b *strictyaml.Binder, n ast.Node) {
 	n = b.Resolve(n)
 	nodes := []ast.Node{n}
 	if seq, ok := n.(*ast.SequenceNode); ok {
-		nodes = seq.Values
+		if nodes = seq.Values; len(nodes) == 0 {
+			b.Problem(strictyaml.PosOf(n), "the list is empty: nothing would be checked")
+		}
 	}
 	for _, n := range nodes {
 		if _, long := b.Resolve(n).(ast.MapNode); !long {

@@ -89,6 +89,9 @@ func (c *checker) fault(v *Fault, pos Pos) {
 	if _, known := faults.Lookup(asked.Fault); !known {
 		return // reported already, or computed in the run
 	}
+	if d, ok := v.forTime(); ok && d <= 0 {
+		c.b.Problem(v.For.pos, "for must be above 0")
+	}
 	at := map[string]Pos{"doorIds": pos, "commands": pos, "for": v.For.pos}
 	if len(v.Commands) > 0 {
 		asked.Commands = []string{faults.Commands[0]} // which they are was checked already

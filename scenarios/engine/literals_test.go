@@ -99,3 +99,35 @@ func TestCombined(t *testing.T) {
 		literalProblem(t, step, want)
 	}
 }
+
+// TestSure: what goes wrong in every run is reported before it.
+func TestSure(t *testing.T) {
+	t.Parallel()
+	const begin, wait = `call: {path: /echo}, background: b}, {`, `wait: b`
+	for step, want := range map[string]string{
+		`clock: {}`:               `clock needs one of freeze, run, advance and to`,
+		`clock: `:                 `clock needs one of freeze, run, advance and to`,
+		`clock: {advance: 8000d}`: `advance must be at most ten years`,
+		`clock: {advance: 3650d}`: "",
+		`fault: {fault: noop, of: brd_1, for: 0s}`:                              `for must be above 0`,
+		`fault: {fault: noop, of: brd_1, for: 1s}`:                              "",
+		`fault: {fault: noop, of: brd_1, for: "${file}"}`:                       "",
+		`call: {path: /echo}, expect: 5`:                                        `5 is the same whatever happens: write a condition`,
+		`call: {path: /echo}, expect: [data.n == 3, true]`:                      `true is the same whatever happens`,
+		`call: {path: /echo}, require: '"yes"'`:                                 `"yes" is the same whatever happens`,
+		`call: {path: /echo}, expect: []`:                                       `the list is empty: nothing would be checked`,
+		`call: {path: /echo}, cases: {a: 1}`:                                    `cases must be a list`,
+		`call: {path: /echo}, cases: 5`:                                         `cases must be a list`,
+		`call: {path: '/echo/${row}'}, cases: '${1..2}'`:                        "",
+		`call: {path: '/echo/${row}'}, cases: [1, 2]`:                           "",
+		`call: {path: /echo}, expect: data.n == 4, never: 1s, within: 2s`:       `never excludes within and eventually`,
+		`call: {path: /echo}, expect: data.n == 4, never: 1s, eventually: true`: `never excludes within and eventually`,
+		wait + `}, {` + begin + `log: end`:                                      `b hasn't started here: wait comes after the background step`,
+		begin + wait + `}, {` + wait:                                            `b was waited for already`,
+		begin + wait + `, if: seed == 1}, {` + wait:                             "",
+		`group: [{` + begin + `log: on}]}, {` + wait:                            "",
+		`parallel: [{` + wait + `}, {` + begin + `log: on}]`:                    "",
+	} {
+		literalProblem(t, step, want)
+	}
+}

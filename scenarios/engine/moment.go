@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
@@ -26,23 +26,17 @@ func (d *Dur) BindText(b *strictyaml.Binder, raw string, pos Pos) {
 	}
 }
 
-var days = regexp.MustCompile(`^([0-9]+)d`)
-
 // duration parses Go's durations and leading days.
 func duration(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
-	rest, add := text, time.Duration(0)
-	if m := days.FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		if add, rest = time.Duration(n)*24*time.Hour, text[len(m[0]):]; rest == "" {
-			return add, nil
-		}
+	d, err := amount.ParseDuration(text)
+	if amount.TooLong(text) {
+		return 0, fmt.Errorf("%q is too long: at most %.0fh", text, amount.Longest.Hours())
 	}
-	d, err := time.ParseDuration(rest)
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a valid duration, write it like 36h, 1m30s or 2d", text)
 	}
-	return add + d, nil
+	return d, nil
 }
 
 func (d Dur) dur(s *scope) (time.Duration, error) {
@@ -65,12 +59,7 @@ func (w *When) BindText(b *strictyaml.Binder, raw string, pos Pos) {
 	if strings.Contains(raw, "${") {
 		return
 	}
-	label, _, err := splitMoment(raw)
-	if err != nil {
-		b.Problem(pos, "%s", err)
-	} else if label != "now" && !absolute.MatchString(label) {
-		notes(b).use(use{kind: "label", name: label, pos: pos})
-	}
+	usesMoment(b, raw, pos)
 }
 
 var absolute = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9:.]+(?:[Zz]|[+-][0-9]{2}:[0-9]{2})`)

@@ -151,14 +151,30 @@ func lineOf(s *StepResult) int {
 	return s.Line
 }
 
-// blocked: a failure before the steps says nothing about a guarantee.
-func blocked(setup []*StepResult) {
-	for _, s := range setup {
+// blocked: a failure before the steps, or in a try that wasn't the last one, says nothing about a guarantee.
+func blocked(steps []*StepResult) {
+	for _, s := range steps {
 		if s.Status == judge.Fail {
 			s.Status = judge.Blocked
 		}
+		for i := range s.Charges {
+			if s.Charges[i].Status == judge.Fail {
+				s.Charges[i].Status = judge.Blocked
+			}
+		}
 		blocked(s.Children)
 	}
+}
+
+// cutShort is the error of a step whose time wasn't over when the file was interrupted: what it hadn't seen by then says
+// nothing about the target.
+func cutShort(res *StepResult, last error, spent, limit time.Duration) error {
+	blocked([]*StepResult{res})
+	at := fmt.Sprintf("cut short after %s of %s", spent.Round(time.Millisecond), limit)
+	if last == nil {
+		return errors.New(at)
+	}
+	return fmt.Errorf("%s: %s", at, last.Error())
 }
 
 func prefixed(prefix, text string) string {

@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/loadtest"
 )
 
@@ -142,7 +143,7 @@ func stopsAt(opt Options, f FileResult) string {
 // notPlayed is the result of a file that the run didn't get to.
 func notPlayed(f *File, why string) FileResult {
 	return FileResult{Path: f.Path, Name: cmp.Or(f.Doc.Name, f.Base()), Description: f.Doc.Description, Clauses: f.Doc.Clauses,
-		Status: judge.Skipped, Reason: "not run: " + why, Started: clock.WallNow(), Source: f.Source}
+		Status: judge.Skipped, Reason: report.NotRun + why, Started: clock.WallNow(), Source: f.Source}
 }
 
 func newRun(target Target, opt Options) *run {

@@ -115,6 +115,12 @@ func mapper(t reflect.Type) *jsonschema.Schema {
 		return list(e)
 	case reflect.TypeFor[Refs](), reflect.TypeFor[Statuses]():
 		return list(scalar())
+	case reflect.TypeFor[ClauseIDs]():
+		id := &jsonschema.Schema{Type: "string"}
+		for _, c := range judge.Clauses() {
+			id.Enum = append(id.Enum, c)
+		}
+		return list(id)
 	case reflect.TypeFor[Captures]():
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: scalar()}
 	case reflect.TypeFor[loadtest.Duration](), reflect.TypeFor[loadtest.Rate](), reflect.TypeFor[loadtest.Share]():
@@ -144,15 +150,8 @@ func (Log) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
 // JSONSchemaExtend allows the short form.
 func (Clear) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
 
-// JSONSchemaExtend lists the clauses and says that a step has one verb at most.
+// JSONSchemaExtend says that a step has one verb at most.
 func (Step) JSONSchemaExtend(s *jsonschema.Schema) {
-	var ids []any
-	for _, c := range judge.Clauses() {
-		ids = append(ids, c)
-	}
-	if c, ok := s.Properties.Get("clauses"); ok {
-		c.Items = &jsonschema.Schema{Type: "string", Enum: ids}
-	}
 	rt := verbsType
 	one := []*jsonschema.Schema{}
 	var none []*jsonschema.Schema

@@ -118,6 +118,9 @@ func (f *fileRun) functions() map[string]any {
 // back, two days from now at the earliest.
 func clockChange(now time.Time, zone, way string) (string, error) {
 	loc, err := time.LoadLocation(zone)
+	if err == nil {
+		err = checkWay(way)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
@@ -58,9 +59,12 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			err = x.stillFalse(err, spent)
 			again = err == nil && spent < never
 		}
-		if again && client.Pause(ctx, pause) == nil {
-			pause = min(pause*3/2, time.Second)
-			continue
+		if again {
+			if client.Pause(ctx, pause) == nil {
+				pause = min(pause*3/2, time.Second)
+				continue
+			}
+			err = cutShort(res, err, spent, max(within, never))
 		}
 		if err == nil && never == 0 {
 			err = x.capture(out)
@@ -303,7 +307,7 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 		}
 	}
 	if wrong > 0 {
-		return failed("%d of %d %s: %s", wrong, len(list), what, first)
+		return failed("%d of %s: %s", wrong, amount.Many(len(list), strings.TrimSuffix(what, "s")), first)
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ type node struct{ pos Pos }
 
 func (n *node) SetPos(p Pos) { n.pos = p }
 
-// Text is a string with ${expression} parts; a text that consists of one such part keeps its value's type.
+// Text is a string with ${expression} parts; a text that consists of one such part keeps its value's type. $${ stands for
+// ${ itself.
 type Text struct {
 	node
 	raw   string
@@ -47,6 +48,11 @@ func template(b *strictyaml.Binder, raw string, pos Pos) (parts []part) {
 		i := strings.Index(rest, "${")
 		if i < 0 {
 			return append(parts, part{text: rest})
+		}
+		if i > 0 && rest[i-1] == '$' { // $${ is ${
+			parts = append(parts, part{text: rest[:i-1] + "${"})
+			off, rest = off+i+2, rest[i+2:]
+			continue
 		}
 		end := closing(rest[i+2:])
 		if end < 0 {

@@ -33,7 +33,7 @@ func (c *Cohort) run(x *frame) (fields, error) {
 	if from, err = c.some(x, from, r); err != nil {
 		return nil, err
 	}
-	if least := x.count(c.Expect, 1); len(from) < least {
+	if least := x.count(c.Expect, max(1, x.count(c.Boards, 1))); len(from) < least {
 		return nil, fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(len(from), "board"), name, least)
 	}
 	v := cohortValue(name, from)

@@ -76,7 +76,7 @@ type Cohort struct {
 	Boards   *Num   `json:"boards,omitempty" jsonschema:"description=Then this many boards in total"`
 	Share    *Num   `json:"share,omitempty" jsonschema:"description=Or a share of the boards, such as 50%"`
 	Part     Text   `json:"part,omitempty" jsonschema:"description=Or the n-th of m equal parts: 1/4"`
-	Expect   *Num   `json:"atLeast,omitempty" jsonschema:"description=BLOCKED with fewer boards; default 1"`
+	Expect   *Num   `json:"atLeast,omitempty" jsonschema:"description=BLOCKED with fewer boards; default: boards; otherwise 1"`
 }
 
 // Fault arms a fault; clear names it.

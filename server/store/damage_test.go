@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +58,10 @@ func TestCorruption(t *testing.T) {
 				_ = s.Close()
 			}
 			t.Errorf("a damaged file was opened: got %v, want %v", err, ErrCorrupt)
+		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "doorlab.db"), []byte(strings.Repeat("no database ", 1000)), 0o600))
+		if _, err := Open(dir, Options{}); err == nil || strings.Count(err.Error(), "store: ") > 1 {
+			t.Errorf("a file that is no database: got %v, want an error with the package's name at most once", err)
 		}
 	})
 }

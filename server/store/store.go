@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -130,7 +131,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		_ = s.closeDBs()
 		if corrupt(err) && !errors.Is(err, ErrCorrupt) {
-			err = fmt.Errorf("%w: %w; restore a backup", ErrCorrupt, err)
+			err = fmt.Errorf("%w: %s; restore a backup", ErrCorrupt, strings.TrimPrefix(err.Error(), "store: "))
 		}
 		return nil, err
 	}

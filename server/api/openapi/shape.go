@@ -262,6 +262,14 @@ func (s *shape) known(v any) any {
 	return v
 }
 
+// allowed lists the properties, days in their order.
+func (s *shape) allowed() string {
+	week := []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+	names := slices.Sorted(maps.Keys(s.props))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(slices.Index(week, a), slices.Index(week, b)) })
+	return strings.Join(names, ", ")
+}
+
 func (s *shape) checkExtra(m map[string]any) *flaw {
 	var names []string
 	for name := range m {
@@ -273,7 +281,7 @@ func (s *shape) checkExtra(m map[string]any) *flaw {
 	for _, name := range names {
 		if s.closed {
 			return &flaw{code: cmp.Or(s.foreign, s.code, fail.InvalidField), path: name,
-				why: "is not allowed here, only " + strings.Join(slices.Sorted(maps.Keys(s.props)), ", ")}
+				why: "is not allowed here, only " + s.allowed()}
 		}
 		if f := s.extra.check(m[name]); f != nil {
 			return f.in(name)

@@ -76,3 +76,15 @@ func TestUnknownNames(t *testing.T) {
 		t.Errorf("got %+v, %v; want phone 1 and on false", got, err)
 	}
 }
+
+// TestDaysInOrder: what is allowed in place of an unknown day is listed from Monday to Sunday.
+func TestDaysInOrder(t *testing.T) {
+	t.Parallel()
+	s := &shape{closed: true, props: map[string]*shape{}}
+	for _, day := range []string{"fri", "mon", "sat", "sun", "thu", "tue", "wed"} {
+		s.props[day] = &shape{}
+	}
+	if got, want := s.checkExtra(map[string]any{"Mon": nil}).why, "is not allowed here, only mon, tue, wed, thu, fri, sat, sun"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/loadtest"
+)
+
+// TestCutShort: a step that was interrupted while its time wasn't over has shown nothing. Neither its clause nor the run
+// fails, and something that must never hold wasn't watched to the end.
+func TestCutShort(t *testing.T) {
+	t.Parallel()
+	const load = `load: {rate: 1/s, duration: 1s}`
+	for name, c := range map[string]struct {
+		steps string
+		want  judge.Status // of the guarantee
+	}{
+		"within":                   {load + `, expect: sent == 5, within: 90s, clauses: [CMD-1]`, judge.Blocked},
+		"within, inside a group":   {`group: [{` + load + `, expect: sent == 5, clauses: [CMD-1]}], within: 90s`, judge.Blocked},
+		"within, a clause its own": {load + `, expect: [{that: sent == 5, clauses: [CMD-1]}], within: 90s`, judge.Blocked},
+		"never":                    {load + `, expect: sent == 5, never: 90s, clauses: [CMD-1]`, judge.Blocked},
+		"without a limit":          {load + `, expect: sent == 5, clauses: [CMD-1]`, judge.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			loader := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
+				cancel()
+				return loadtest.Result{}, nil
+			}
+			var out bytes.Buffer
+			res, _ := Run(ctx, newFake(t).target(), []*File{parse(t, "steps: [{"+c.steps+"}]")}, Options{Loader: loader, Progress: &out})
+			row := slices.IndexFunc(res.Ledger, func(r judge.Row) bool { return r.Clause == "CMD-1" })
+			if got := res.Ledger[row].Status; got != c.want {
+				t.Errorf("CMD-1 is %s, want %s\n%s", got, c.want, &out)
+			}
+			if f := res.Files[0]; f.Status != judge.Invalid || (res.Status == judge.Fail) != (c.want == judge.Fail) {
+				t.Errorf("the file is %s (%s), the run %s; want INVALID and a FAIL only with its guarantee", f.Status, f.Reason, res.Status)
+			}
+			if c.want == judge.Blocked && !strings.Contains(out.String(), "cut short after") {
+				t.Errorf("got %s\nwant the step to say that it was cut short", &out)
+			}
+		})
+	}
+}
