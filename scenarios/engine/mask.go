@@ -35,8 +35,9 @@ func (m *mask) add(secrets ...string) {
 	}
 }
 
-// text is a text with its secrets hidden.
+// text is a text with its secrets hidden, that a terminal can show.
 func (m *mask) text(s string) string {
+	s = visible(s)
 	if len(s) < 8 {
 		return s
 	}
@@ -48,6 +49,23 @@ func (m *mask) text(s string) string {
 	}
 	m.mu.Unlock()
 	return lookalikes(s)
+}
+
+// visible shows control characters as pictures: an escape sequence in a name or an answer does nothing to a terminal.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < ' ':
+			return 0x2400 + r
+		case r == 0x7f:
+			return 0x2421
+		case r > 0x7f && r < 0xa0:
+			return '\ufffd'
+		}
+		return r
+	}, s)
 }
 
 // lookalikes hides whatever looks like a secret.

@@ -76,3 +76,20 @@ steps:
 		}
 	}
 }
+
+// TestControlCharacters: what a file or an answer brings does nothing to a terminal.
+func TestControlCharacters(t *testing.T) {
+	t.Parallel()
+	res, out := play(t, newFake(t), `
+name: "red \e[31m"
+steps:
+  - name: "bell \a, delete \x7f, C1 \x9b, line\nand tab\t."
+    call: {path: /nowhere}
+`, Options{Verbose: true})
+	if text := out + res.Files[0].Name + res.Files[0].Steps[0].Name; strings.ContainsAny(text, "\x07\x1b\x7f\u009b") {
+		t.Errorf("got %q, want no control characters but line ends and tabs", text)
+	}
+	if got, want := res.Files[0].Steps[0].Name, "bell ␇, delete ␡, C1 \ufffd, line\nand tab\t."; got != want {
+		t.Errorf("got the name %q, want %q", got, want)
+	}
+}
