@@ -163,6 +163,7 @@ func (t *Tracer) story(q *request, c *command.Trail) {
 		}
 		ctx := t.span(q.ctx, s.name, t.at(last), t.at(s.at))
 		if s.name == "board" && !moved.IsZero() {
+			moved = within(t.at(last), moved, t.at(s.at))
 			t.span(ctx, "relay", t.at(last), moved)
 			t.span(ctx, "report", moved, t.at(s.at))
 		}
@@ -171,6 +172,18 @@ func (t *Tracer) story(q *request, c *command.Trail) {
 	q.mu.Lock()
 	q.settled = t.at(last)
 	q.mu.Unlock()
+}
+
+// within moves a time into a span. The relay's comes from the wall clock, the others from the monotonic one, and the two
+// can be read a moment apart.
+func within(from, at, to time.Time) time.Time {
+	switch {
+	case at.Before(from):
+		return from
+	case at.After(to):
+		return to
+	}
+	return at
 }
 
 // span records a finished span under the span of ctx.
