@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // Duration is a time.Duration written as "20s".
@@ -49,11 +51,7 @@ func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *Share) UnmarshalText(b []byte) error {
-	text, percent := strings.CutSuffix(unquote(b), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if percent {
-		v /= 100
-	}
+	v, err := amount.ParseShare(unquote(b))
 	if err != nil || !(v >= 0 && v <= 1) {
 		return fmt.Errorf("%q is not a valid share, write it like 10%% or 0.1", unquote(b))
 	}

@@ -161,11 +161,7 @@ func (s *shareFlag) String() string {
 
 // Set implements pflag.Value.
 func (s *shareFlag) Set(text string) error {
-	number, percent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if percent {
-		v /= 100
-	}
+	v, err := amount.ParseShare(text)
 	*s = shareFlag(v)
 	return err
 }

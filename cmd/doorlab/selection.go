@@ -59,9 +59,12 @@ func (p *selection) filters(c *cobra.Command) {
 }
 
 func (p *selection) check() error {
-	for name, list := range map[string][]string{"clause": p.clauses, "label": p.labels, "only": p.only} {
-		if p.flags != nil && p.flags.Changed(name) && (len(list) == 0 || slices.Contains(list, "")) { // such as "$X" with X unset: it would select everything
-			return usagef("--%s: must not be empty", name)
+	for _, given := range []struct {
+		flag string
+		list []string
+	}{{"clause", p.clauses}, {"label", p.labels}, {"only", p.only}} {
+		if p.flags != nil && p.flags.Changed(given.flag) && (len(given.list) == 0 || slices.Contains(given.list, "")) { // such as "$X" with X unset: it would select everything
+			return usagef("--%s: must not be empty", given.flag)
 		}
 	}
 	if p.smoke {

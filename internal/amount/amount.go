@@ -53,6 +53,16 @@ var digits = regexp.MustCompile(`\d+`)
 
 var days = regexp.MustCompile(`^([0-9]+)d`)
 
+// ParseShare is strconv.ParseFloat that takes percentages, too: 0.1 or 10%.
+func ParseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		v /= 100
+	}
+	return v, err
+}
+
 // ParseDuration is time.ParseDuration that takes days, too, before the rest: 2d, 1d12h.
 func ParseDuration(text string) (time.Duration, error) {
 	m := days.FindStringSubmatch(text)

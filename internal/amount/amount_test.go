@@ -43,3 +43,18 @@ func TestParseDuration(t *testing.T) {
 		}
 	}
 }
+
+// TestParseShare: a part is a number or a percentage.
+func TestParseShare(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{"0.1": 0.1, "10%": 0.1, " 10 % ": 0.1, "-1": -1, "1e2%": 1} {
+		if got, err := ParseShare(text); err != nil || got != want {
+			t.Errorf("%q: got %g, %v; want %g", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "%", "x", "1%%", "1e999"} {
+		if got, err := ParseShare(text); err == nil {
+			t.Errorf("%q: got %g, want an error", text, got)
+		}
+	}
+}

@@ -92,8 +92,8 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 	}))
 }
 
-// maxJump bounds one advance.
-const maxJump = 10 * 365 * 24 * time.Hour
+// MaxJump bounds one advance.
+const MaxJump = 10 * 365 * 24 * time.Hour
 
 // target is where an advance goes; by tells whether that was said as a duration, or as the millisecond that it is now.
 func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.Time, by, ok bool) {
@@ -118,7 +118,7 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.T
 			FailField(w, "by", "must not be negative; time moves forward only")
 			return to, by, false
 		case amount.TooLong(*body.By):
-			d = maxJump + 1
+			d = MaxJump + 1
 		case err != nil:
 			FailField(w, "by", `must be a duration like "90s", "10m", "36h" or "2d"`)
 			return to, by, false
@@ -135,7 +135,7 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.T
 			to, by = now, true
 		}
 	}
-	if to.Sub(now) > maxJump {
+	if to.Sub(now) > MaxJump {
 		FailField(w, field, "is too far: at most ten years at once")
 		return to, by, false
 	}

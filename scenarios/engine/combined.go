@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -153,7 +154,7 @@ func (c *checker) command(v *Command) {
 
 func (c *checker) clock(v *Clock, pos Pos) {
 	c.forward("advance", v.Advance)
-	if d, ok := v.Advance.literal(); ok && d > maxJump {
+	if d, ok := v.Advance.literal(); ok && d > control.MaxJump {
 		c.b.Problem(v.Advance.pos, "advance must be at most ten years")
 	}
 	given := 0

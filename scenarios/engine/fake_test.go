@@ -100,6 +100,9 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/v1/openapi.json"):
 		_, _ = w.Write([]byte(f.docs))
+	case r.URL.Path == "/old": // the clock has jumped meanwhile
+		f.now = f.now.Add(20 * time.Minute)
+		say(w, 401, m{"error": "token_expired", "message": "", "statusCode": 401})
 	case r.URL.Path == "/readyz":
 		say(w, 200, m{"success": true})
 	case strings.HasSuffix(r.URL.Path, "/apikey/token") && f.limited > 0:

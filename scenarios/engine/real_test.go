@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -91,5 +94,26 @@ steps:
 	}
 	if got, want := res.Files[0].Steps[0].Name, "bell ␇, delete ␡, C1 \ufffd, line\nand tab\t."; got != want {
 		t.Errorf("got the name %q, want %q", got, want)
+	}
+}
+
+// TestMissedJump: a refusal of an old token has the time after the jump that made it old, not what the run took for the
+// time before.
+func TestMissedJump(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.frozen = true
+	var at, sent int64
+	res, out := play(t, f, `
+steps:
+  - call: {path: /old, token: stale, status: 401, error: token_expired}
+`, Options{Sink: func(e history.Event) {
+		var c history.CallText
+		if e.Kind == history.Call && e.Status == 401 && json.Unmarshal([]byte(e.Text), &c) == nil {
+			at, sent = e.At, c.SentAt
+		}
+	}})
+	if at-sent != (20 * time.Minute).Milliseconds() {
+		t.Errorf("sent at %d, answered at %d, want 20 minutes between (%s)\n%s", sent, at, res.Status, out)
 	}
 }

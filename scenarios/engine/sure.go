@@ -4,9 +4,6 @@ import "time"
 
 // What can be known from a file to go wrong in every run is reported before it, not as BLOCKED or INVALID afterwards.
 
-// maxJump bounds a jump of the clock; the control API has the same limit.
-const maxJump = 10 * 365 * 24 * time.Hour
-
 // values reports expectations that are no conditions and tables that are no lists.
 func (c *checker) values(s *Step) {
 	for _, list := range []Exprs{s.Expect, s.Require} {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -170,12 +171,7 @@ func number(v any) (float64, error) {
 	case float64:
 		return v, nil
 	case string:
-		text, percent := strings.CutSuffix(strings.TrimSpace(v), "%")
-		f, err := strconv.ParseFloat(text, 64)
-		if err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
-			if percent {
-				f /= 100
-			}
+		if f, err := amount.ParseShare(v); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return f, nil
 		}
 	}
