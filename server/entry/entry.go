@@ -74,7 +74,7 @@ func New(cfg Config) *Service {
 		openings: limit.New(openingsPerMinute, time.Minute),
 		denials:  limit.New(denialsPerMinute, time.Minute),
 		refused:  limit.New(refusedPerMinute, time.Minute),
-		presses:  presses{last: map[press]*opening{}},
+		presses:  presses{last: map[button]*press{}},
 	}
 }
 
