@@ -11,7 +11,7 @@ import (
 
 // Change implements grant.Store. The rules decide before they write, so it needs no savepoint.
 func (s *Store) Change(fn func(tx grant.Tx) error) error {
-	return s.writeIn(s.jobs, &job{whole: true, fn: func(tx *Tx) error { return fn(grantTx{tx}) }})
+	return s.writeIn(s.jobs, together(func(tx *Tx) error { return fn(grantTx{tx}) }))
 }
 
 // ChangeBehind implements grant.Store.
