@@ -69,6 +69,7 @@ func digestOf(gs []access.Grant) string {
 type fakeLine struct {
 	mu     sync.Mutex
 	down   bool
+	only   string // what others are sent is lost; "" = nothing is
 	epoch  int64
 	queue  []wire.Sync
 	pushes int
@@ -76,11 +77,14 @@ type fakeLine struct {
 	status board.Status
 }
 
-func (l *fakeLine) Push(_ string, epoch int64, payload []byte) bool {
+func (l *fakeLine) Push(boardID string, epoch int64, payload []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.down || epoch != l.epoch {
 		return false
+	}
+	if l.only != "" && boardID != l.only {
+		return true
 	}
 	var y wire.Sync
 	if err := json.Unmarshal(payload, &y); err != nil {

@@ -14,7 +14,8 @@ import (
 
 // says returns the answer to a digest of the board's present content.
 func (l *lab) says() (equal bool) {
-	return l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
+	equal, _ = l.s.Digest(someBoard, l.line.epoch, l.board.rev, l.board.digest())
+	return equal
 }
 
 // If a place's revision couldn't be read at hello, it is read later; until then the board isn't considered up to
@@ -204,23 +205,55 @@ func TestAnOldRevisionGetsASnapshot(t *testing.T) {
 // A revision that was never sent isn't believed, even with the right digest: it is counted, and a snapshot follows.
 func TestARevisionThatWasNeverSentIsNotBelieved(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
-		l.connect()
-		l.deliver()
-		known := len(l.applied)
-		l.s.Acked(someBoard, 1, l.content.rev+1, l.board.digest())
-		if got := l.s.Counts().Impossible.Load(); got != 1 {
-			t.Errorf("got %d counted, want 1", got)
-		}
-		if len(l.applied) != known {
-			t.Errorf("got %v in the history, want nothing more", l.applied[known:])
-		}
-		if y, ok := l.line.take(); !ok || !y.Snapshot {
-			t.Errorf("got %v to send, %v, want a snapshot", y, ok)
-		}
-	})
+	for name, say := range map[string]func(*lab, int64) string{
+		"acknowledged": func(l *lab, rev int64) string { return l.s.Acked(someBoard, 1, rev, l.board.digest()) },
+		"in a digest": func(l *lab, rev int64) string {
+			_, wrong := l.s.Digest(someBoard, 1, rev, l.board.digest())
+			return wrong
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab()
+				defer l.s.Stop()
+				l.connect()
+				l.deliver()
+				known := len(l.applied)
+				if wrong := say(l, l.content.rev); wrong != "" {
+					t.Errorf("the revision that the board has: wrong is %q, want nothing", wrong)
+				}
+				if wrong := say(l, l.content.rev+1); wrong != "revision" {
+					t.Errorf("wrong is %q, want the revision", wrong)
+				}
+				if got := l.s.Counts().Impossible.Load(); got != 1 {
+					t.Errorf("got %d counted, want 1", got)
+				}
+				if n := l.line.Status("").AppliedRevision; n != 0 {
+					t.Errorf("the board is shown at revision %d, want 0: what it has isn't known", n)
+				}
+				y, ok := l.line.take()
+				if !ok || !y.Snapshot {
+					t.Errorf("got %v to send, %v, want a snapshot", y, ok)
+				}
+				if say(l, l.content.rev+1); l.line.pushes > 2 {
+					t.Errorf("%d messages, want one snapshot however often it is said", l.line.pushes)
+				}
+				l.hand(y)
+				l.change()
+				time.Sleep(defaultCoalesce) // the bubble's time
+				synctest.Wait()
+				if l.deliver(); !l.converged() {
+					t.Errorf("the board has revision %d, want %d", l.board.rev, l.content.rev)
+				}
+				for _, e := range l.applied[known:] {
+					if e.Revision > l.content.rev {
+						t.Errorf("the history has revision %d, want at most %d", e.Revision, l.content.rev)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A board that lacks the same changes as another did earlier gets the newest change, not the one cached for the other
@@ -232,7 +265,7 @@ func TestAKeptChangeEndsWithItsRevision(t *testing.T) {
 	p := l.s.place(somePlace)
 	for _, to := range []int64{2, 3} {
 		p.moved(l.content.add(), l.clk.Now())
-		if m := must.Get(p.change(l.content, 1, l.clk.Now()))(t); m.to != to {
+		if m := must.Get(p.change(l.content, 1, 0, l.clk.Now()))(t); m.to != to {
 			t.Errorf("from revision 1 the change goes to %d, want %d", m.to, to)
 		}
 	}

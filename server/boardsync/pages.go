@@ -113,16 +113,21 @@ func (s *Service) more(b *peer) bool {
 }
 
 // Paged handles a board's report that it has the first page pages of the change to a revision; the next ones follow.
-func (s *Service) Paged(boardID string, epoch, revision int64, page int) {
+// wrong names the field that can't be true, "" = none.
+func (s *Service) Paged(boardID string, epoch, revision int64, page int) (wrong string) {
 	b := s.peer(boardID, epoch)
 	if b == nil {
-		return
+		return ""
 	}
 	b.place.mu.Lock()
 	defer b.place.mu.Unlock()
 	switch {
-	case revision > b.sentTo || b.waiting && revision == b.sent.to && page > b.out:
+	case revision > b.sentTo:
 		s.count.Impossible.Add(1)
+		return "revision"
+	case b.waiting && revision == b.sent.to && page > b.out:
+		s.count.Impossible.Add(1)
+		return "page"
 	case !b.waiting || revision != b.sent.to || s.closed.Load():
 	case page < b.got: // it lost some: sent again when its time comes
 		b.got, b.out = page, page
@@ -131,6 +136,7 @@ func (s *Service) Paged(boardID string, epoch, revision int64, page int) {
 		b.pace.page = max(b.pace.page, page)
 		s.more(b)
 	}
+	return ""
 }
 
 // keepFor is how long a snapshot is kept for a board whose connection ended in the middle of it. near is how far the
@@ -141,10 +147,10 @@ const (
 	near    = 512
 )
 
-// snapshot is the place's whole content: one that is being sent to others or that a board holds pages of, else a new
-// one. Called with mu held.
-func (p *target) snapshot(c Content, now time.Time) (made, error) {
-	if len(p.snap.pages) > 0 && p.revision()-p.snap.to <= near {
+// snapshot is the place's whole content: one that is being sent to others or that a board holds pages of, if it isn't
+// older than floor, else a new one. Called with mu held.
+func (p *target) snapshot(c Content, floor int64, now time.Time) (made, error) {
+	if len(p.snap.pages) > 0 && p.snap.to >= floor && p.revision()-p.snap.to <= near {
 		p.snapAt = now
 		return p.snap, nil
 	}
@@ -159,6 +165,15 @@ func (p *target) snapshot(c Content, now time.Time) (made, error) {
 	p.snap, p.snapAt = m, now
 	p.sum = made{to: m.to, digest: m.digest}
 	return m, nil
+}
+
+// floor is the lowest revision of a snapshot that the board may be sent: an older one would bring back what has been
+// revoked since, and a board that got more on this connection refuses it [SYNC-2]. Called with mu held.
+func (b *peer) floor() int64 {
+	if b.applied > b.place.revision() { // not ours: whatever we send is newer
+		return b.sentTo
+	}
+	return max(b.applied, b.sentTo)
 }
 
 // expire drops a snapshot that no board came back for. Called with mu held.

@@ -177,10 +177,11 @@ func (p *target) leave(b *peer) {
 
 func (p *target) drop() { p.made, p.bytes = nil, 0 }
 
-// change encodes what takes a board from a revision to the current one; from 0 that is a snapshot. Called with mu held.
-func (p *target) change(c Content, from int64, now time.Time) (made, error) {
+// change encodes what takes a board from a revision to the current one; from 0 that is a snapshot, of floor or later.
+// Called with mu held.
+func (p *target) change(c Content, from, floor int64, now time.Time) (made, error) {
 	if from == 0 {
-		return p.snapshot(c, now)
+		return p.snapshot(c, floor, now)
 	}
 	if rev := p.revision(); p.made == nil || p.to != rev {
 		p.drop()

@@ -31,7 +31,7 @@ func (s *Service) push(b *peer) {
 		return
 	}
 	now := s.cfg.Clock.Now()
-	m, err := p.change(s.cfg.Content, from, now)
+	m, err := p.change(s.cfg.Content, from, b.floor(), now)
 	if err != nil {
 		s.failed(b, err)
 		return
@@ -119,19 +119,30 @@ func (s *Service) note(b *peer, now time.Time, applied bool) {
 	}
 }
 
-// Acked handles a board's report that it has applied and persisted a revision.
-func (s *Service) Acked(boardID string, epoch, revision int64, digest string) {
+// neverSent counts a revision that the board can't have, because we never sent it, and reports whether it is one:
+// whatever the board has then isn't ours. Called with the place's mu held.
+func (s *Service) neverSent(b *peer, revision int64) bool {
+	if revision <= max(b.applied, b.sentTo) {
+		return false
+	}
+	s.count.Impossible.Add(1)
+	b.whole, b.agreed = true, false
+	return true
+}
+
+// Acked handles a board's report that it has applied and persisted a revision. wrong names the field that can't be true,
+// "" = none.
+func (s *Service) Acked(boardID string, epoch, revision int64, digest string) (wrong string) {
 	b := s.peer(boardID, epoch)
 	if b == nil {
-		return
+		return ""
 	}
 	now := s.cfg.Clock.Now()
 	p := b.place
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if revision > max(b.applied, b.sentTo) { // we never sent it: whatever the board has, it isn't ours
-		s.count.Impossible.Add(1)
-		b.whole, b.agreed = true, false
+	if s.neverSent(b, revision) {
+		wrong = "revision"
 	} else {
 		s.cfg.History(history.Event{Kind: history.Applied, At: now.UnixMilli(), BoardID: boardID, PlaceID: p.id, Revision: revision, Digest: digest})
 		s.applied(b, revision, digest, now)
@@ -140,6 +151,7 @@ func (s *Service) Acked(boardID string, epoch, revision int64, digest string) {
 		s.push(b)
 	}
 	s.note(b, now, b.agreed)
+	return wrong
 }
 
 // applied notes a revision. Called with the place's mu held.
@@ -167,11 +179,11 @@ func (s *Service) applied(b *peer, revision int64, digest string, now time.Time)
 }
 
 // Digest compares a board's content with the place's and repairs differences. It returns equal only if revision and
-// digest could be read and match the place's.
-func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (equal bool) {
+// digest could be read and match the place's. wrong names the field that can't be true, "" = none.
+func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (equal bool, wrong string) {
 	b := s.peer(boardID, epoch)
 	if b == nil {
-		return false
+		return false, ""
 	}
 	now := s.cfg.Clock.Now()
 	p := b.place
@@ -179,10 +191,16 @@ func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (
 	defer p.mu.Unlock()
 	known := b.applied
 	switch {
+	case s.neverSent(b, revision):
+		wrong = "revision"
+		if b.waiting { // what is on its way will show what the board has
+			s.note(b, now, false)
+			return false, wrong
+		}
 	case b.waiting && revision == b.sent.to: // its acknowledgement was lost
 		s.applied(b, revision, digest, now)
 	case b.waiting && (b.sent.snapshot || revision == b.from) && now.Sub(b.sentAt) < s.patience(b): // still on its way
-		return false
+		return false, ""
 	default: // what was sent could not be applied to what the board has
 		b.done()
 		b.tries = 0
@@ -193,7 +211,7 @@ func (s *Service) Digest(boardID string, epoch, revision int64, digest string) (
 		s.cfg.History(history.Event{Kind: history.Applied, At: now.UnixMilli(), BoardID: boardID, PlaceID: p.id, Revision: revision, Digest: digest})
 	}
 	s.note(b, now, false)
-	return s.equal(b)
+	return s.equal(b), wrong
 }
 
 // patience is how long to wait for an acknowledgement.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -107,13 +108,32 @@ func decodeReport(payload []byte) (wire.Report, error) {
 func decodeAck(payload []byte) (wire.SyncAck, error) {
 	a, err := decode[wire.SyncAck](payload)
 	if err == nil {
-		err = ranges(field{"digest", len(a.Digest) > 64}, field{"page", a.Page < 0}, field{"revision", !whole(a.Revision)},
-			field{"type", a.Type != wire.SyncDone && a.Type != wire.SyncPage && a.Type != wire.SyncConfig})
+		err = ranges(field{"code", len(a.Code) > 64}, field{"digest", len(a.Digest) > 64}, field{"page", a.Page < 0},
+			field{"result", len(a.Result) > 64}, field{"revision", !whole(a.Revision)}, field{"type", a.Type != wire.SyncDone && a.Type != wire.SyncPage && a.Type != wire.SyncConfig})
 	}
 	if err == nil && a.Netloss != nil {
 		err = board.CheckPolicy(*a.Netloss)
 	}
 	return a, err
+}
+
+func decodeDigest(payload []byte) (wire.Digest, error) {
+	d, err := decode[wire.Digest](payload)
+	if err == nil {
+		err = ranges(field{"digest", len(d.Digest) > 64}, field{"revision", !whole(d.Revision)})
+	}
+	return d, err
+}
+
+// misfit names the field of an answer to a command or a configuration that isn't one of the protocol's words; "" = none.
+func misfit(result vocab.Result, code string) (field string) {
+	switch {
+	case result != vocab.OK && result != vocab.Refused:
+		return "result"
+	case result == vocab.Refused && !slices.Contains(wire.RefusalCodes, code):
+		return "code"
+	}
+	return ""
 }
 
 // maxRecords bounds a batch of records.

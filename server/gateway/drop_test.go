@@ -58,6 +58,38 @@ func TestDropsHaveReasons(t *testing.T) {
 	})
 }
 
+// What can't be true of the content is garbage, with the name of the field; an acknowledgement or a digest out of range
+// reaches nobody.
+func TestWhatCannotBeTrueOfTheContentIsGarbage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ wrong, channel, say, field string }{
+		{"", wire.UpDigest, `{"revision":-5}`, "revision"},
+		{"", wire.UpDigest, `{"revision":9007199254740992}`, "revision"},
+		{"", wire.UpDigest, `{"revision":1,"digest":"` + strings.Repeat("0", 65) + `"}`, "digest"},
+		{"revision", wire.UpDigest, `{"revision":7}`, "revision"},
+		{"revision", wire.UpAck, `{"type":"sync","revision":7}`, "revision"},
+		{"page", wire.UpAck, `{"type":"page","revision":7,"page":7}`, "page"},
+	} {
+		bubble(t, c.say, func(t *testing.T) {
+			var log bytes.Buffer
+			r := newRig(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+			b := r.online("brd_1")
+			heard := r.backs.all()
+			r.backs.wrong = c.wrong
+			b.say(c.channel, c.say)
+			if got := r.Status("brd_1").Drops; !maps.Equal(got, map[string]int64{dropGarbage: 1}) {
+				t.Errorf("dropped %v, want one as garbage", got)
+			}
+			if part := "reason=garbage field=" + c.field + " "; !strings.Contains(log.String(), part) {
+				t.Errorf("no line says %q in:\n%s", part, log.String())
+			}
+			if got := r.backs.all(); c.wrong == "" && got != heard {
+				t.Errorf("the synchronization heard %q, want nothing of it", strings.TrimPrefix(got, heard))
+			}
+		})
+	}
+}
+
 // TestRecordQuota: a board's records beyond 10,000 plus 10 per second are neither stored nor acknowledged, so it can
 // send them again.
 func TestRecordQuota(t *testing.T) {

@@ -110,6 +110,7 @@ type backs struct {
 	reps   []wire.Report
 	accept func(wire.Report) (ack, first bool)
 	equal  bool
+	wrong  string // what Paged, Acked and Digest find wrong
 }
 
 func (b *backs) note(format string, v ...any) {
@@ -143,15 +144,19 @@ func (b *backs) Running(id string) bool { return id != "cmd_unknown" }
 func (b *backs) Connected(c board.Hello) {
 	b.note("connected %s %d rev %d", c.BoardID, c.Epoch&0xffff, c.Revision)
 }
-func (b *backs) Paged(id string, epoch, rev int64, page int) {
+func (b *backs) Paged(id string, epoch, rev int64, page int) string {
 	b.note("paged %s %d rev %d page %d", id, epoch&0xffff, rev, page)
+	return b.wrong
 }
 
-func (b *backs) Acked(id string, epoch, rev int64, digest string) {
+func (b *backs) Acked(id string, epoch, rev int64, digest string) string {
 	b.note("acked %s %d rev %d %s", id, epoch&0xffff, rev, digest)
+	return b.wrong
 }
-func (b *backs) Digest(id string, epoch, rev int64, _ string) bool {
+
+func (b *backs) Digest(id string, epoch, rev int64, _ string) (bool, string) {
 	b.note("digest %s %d rev %d", id, epoch&0xffff, rev)
-	return b.equal
+	return b.equal, b.wrong
 }
+
 func (b *backs) Gone(id string, epoch int64) { b.note("gone %s %d", id, epoch&0xffff) }

@@ -46,13 +46,13 @@ type Reports interface {
 }
 
 // Sync is notified of connections and of what boards have applied, in order for
-// each board. server/boardsync implements it.
+// each board. wrong names the field that can't be true, "" = none. server/boardsync implements it.
 type Sync interface {
 	Connected(c board.Hello)
-	Acked(boardID string, epoch, revision int64, digest string)
+	Acked(boardID string, epoch, revision int64, digest string) (wrong string)
 	// Paged: the board has the first page pages of the change to a revision.
-	Paged(boardID string, epoch, revision int64, page int)
-	Digest(boardID string, epoch, revision int64, digest string) (equal bool)
+	Paged(boardID string, epoch, revision int64, page int) (wrong string)
+	Digest(boardID string, epoch, revision int64, digest string) (equal bool, wrong string)
 	Gone(boardID string, epoch int64)
 }
 

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -177,15 +176,20 @@ func (b *peer) acked(l *link, payload []byte) error {
 	}
 	switch a.Type {
 	case wire.SyncConfig:
+		if field := misfit(a.Result, a.Code); field != "" { // neither stored nor refused: as if it hadn't answered
+			b.drop(dropMisfit, wire.UpAck, field, 1)
+			return nil
+		}
 		b.configured(a)
 		return nil
 	case wire.SyncPage:
-		b.g.sync.Paged(b.id, l.epoch, a.Revision, a.Page)
-		return nil
+		return untrue(b.g.sync.Paged(b.id, l.epoch, a.Revision, a.Page))
 	}
-	b.g.sync.Acked(b.id, l.epoch, a.Revision, a.Digest)
-	return nil
+	return untrue(b.g.sync.Acked(b.id, l.epoch, a.Revision, a.Digest))
 }
+
+// untrue is the error of a field that can't be true; nil without a name.
+func untrue(name string) error { return ranges(field{name, name != ""}) }
 
 func (b *peer) state(payload []byte) error {
 	s, err := decode[wire.State](payload)
@@ -200,14 +204,11 @@ func (b *peer) state(payload []byte) error {
 }
 
 func (b *peer) refusedReport(r wire.Report) {
-	switch {
-	case r.Result != vocab.OK && r.Result != vocab.Refused:
-		b.drop(dropMisfit, wire.UpRpt, "result", 1)
-	case r.Result == vocab.Refused && !slices.Contains(wire.RefusalCodes, r.Code):
-		b.drop(dropMisfit, wire.UpRpt, "code", 1)
-	default:
-		b.drop(dropUnknown, wire.UpRpt, "commandId", 1)
+	if field := misfit(r.Result, r.Code); field != "" {
+		b.drop(dropMisfit, wire.UpRpt, field, 1)
+		return
 	}
+	b.drop(dropUnknown, wire.UpRpt, "commandId", 1)
 }
 
 // records keeps a batch and acknowledges it after the commit, see OFF-4. What can never be kept is counted and
@@ -259,12 +260,13 @@ func (b *peer) records(l *link, payload []byte) error {
 }
 
 func (b *peer) digest(l *link, payload []byte) error {
-	d, err := decode[wire.Digest](payload)
+	d, err := decodeDigest(payload)
 	if err != nil {
 		return err
 	}
-	if b.g.sync.Digest(b.id, l.epoch, d.Revision, d.Digest) {
+	equal, wrong := b.g.sync.Digest(b.id, l.epoch, d.Revision, d.Digest)
+	if equal {
 		b.ack(l, wire.Ack{Type: wire.AckDigest, Accepted: true})
 	}
-	return nil
+	return untrue(wrong)
 }

@@ -131,11 +131,11 @@ func (s undigested) Connected(c board.Hello) {
 	s.Sync.Connected(c)
 }
 
-func (s undigested) Acked(boardID string, epoch, revision int64, digest string) {
+func (s undigested) Acked(boardID string, epoch, revision int64, digest string) string {
 	said.Store(boardID, digest)
-	s.Sync.Acked(boardID, epoch, revision, "")
+	return s.Sync.Acked(boardID, epoch, revision, "")
 }
 
-func (s undigested) Digest(boardID string, epoch, revision int64, _ string) bool {
+func (s undigested) Digest(boardID string, epoch, revision int64, _ string) (bool, string) {
 	return s.Sync.Digest(boardID, epoch, revision, "")
 }
