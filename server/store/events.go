@@ -34,6 +34,9 @@ func eventIn(r db.EntryRecord, err error) (record.Event, error) {
 // Events lists a place's events in [q.From, q.To), newest first, and how many match: rows of their own, and records
 // that double as events.
 func (s *Store) Events(placeID string, q record.EventQuery) (list []record.Event, total int, err error) {
+	if err := s.complete(q.To); err != nil {
+		return nil, 0, err
+	}
 	find, from, args := eventsOf(placeID, q)
 	return page(s, find, from, args, q.Limit, q.Offset, loadEvents, func(e record.Event, err error) (record.Event, error) { return e, err })
 }

@@ -81,6 +81,7 @@ type Store struct {
 
 	answered recent.Map[ledgerKey, answered] // commands settled or repeated recently
 	replays  replays
+	pending  pending
 
 	gather gather
 	jobs   chan *job

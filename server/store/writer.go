@@ -192,9 +192,11 @@ func notify(c chan struct{}) {
 
 // commit runs a batch in one transaction and answers each of its jobs.
 func (s *Store) commit(batch []*job) {
-	began := clock.Mono()
+	began, now := clock.Mono(), s.clk.Now().Truncate(time.Millisecond)
+	s.pending.begin(now)
 	replays := s.replays.take()
-	made, err := s.run(batch, replays)
+	made, err := s.run(batch, now, replays)
+	s.pending.end()
 	s.replays.written(replays, err)
 	s.doors.committed()
 	s.committed(batch, err)
@@ -214,7 +216,8 @@ func (s *Store) commit(batch []*job) {
 	}
 }
 
-func (s *Store) run(jobs []*job, replays map[string]int64) (*batch, error) {
+// run runs the jobs in one transaction, as of now.
+func (s *Store) run(jobs []*job, now time.Time, replays map[string]int64) (*batch, error) {
 	tx, err := begin(s.writing, "BEGIN IMMEDIATE")
 	if err != nil {
 		return nil, err
@@ -223,7 +226,7 @@ func (s *Store) run(jobs []*job, replays map[string]int64) (*batch, error) {
 	var b batch
 	var left gathered
 	of := &statements{transaction: tx}
-	now, q := s.clk.Now().Truncate(time.Millisecond), db.New(of)
+	q := db.New(of)
 	for _, j := range jobs {
 		if !j.stage.CompareAndSwap(queued, begun) {
 			continue

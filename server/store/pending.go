@@ -1,0 +1,59 @@
+package store
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/clock"
+)
+
+// pending is the commit in progress. What it records is dated when it begins, but nobody can read it until it ends. So a
+// period that reaches past its beginning is complete only then: whoever reads "until now" and goes on from there would
+// miss it.
+type pending struct {
+	mu   sync.Mutex
+	at   int64         // milliseconds; what the commit records is no older
+	over chan struct{} // closed when it has ended; nil = none is in progress
+}
+
+func (p *pending) begin(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at, p.over = at.UnixMilli(), make(chan struct{})
+}
+
+func (p *pending) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.over)
+	p.over = nil
+}
+
+// before is closed once nothing more can appear that is dated before to, for a to that isn't in the future; nil = nothing
+// can already.
+func (p *pending) before(to time.Time) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over == nil || p.at >= to.UnixMilli() {
+		return nil
+	}
+	return p.over
+}
+
+// complete returns once everything that is dated before to can be read. If a commit takes too long, it fails with
+// ErrUnavailable rather than leave something out.
+func (s *Store) complete(to time.Time) error {
+	over := s.pending.before(to)
+	if over == nil {
+		return nil
+	}
+	late := make(chan struct{})
+	defer clock.WallAfter(writeWait, func() { close(late) }).Stop()
+	select {
+	case <-over:
+		return nil
+	case <-late:
+		return fmt.Errorf("%w: no commit within %s", ErrUnavailable, writeWait)
+	}
+}
