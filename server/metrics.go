@@ -189,11 +189,12 @@ func (m *metrics) request(o api.Observation) {
 	m.requests.WithLabelValues(o.Route, o.Method, strconv.Itoa(o.Status)).Observe(o.Elapsed.Seconds())
 }
 
-// command splits a command's time: each phase is the time since the one before.
+// command splits a command's time: each phase is the time since the one before. A command that was sent and got no
+// report has no phase settled: its time would be the wait for the board.
 func (m *metrics) command(p *command.Trail) {
 	last := p.Accepted
 	for i, at := range [len(phases)]time.Duration{p.Decided, p.Committed, p.Published, p.Reported, p.Settled} {
-		if at == 0 || last == 0 {
+		if at == 0 || last == 0 || phases[i] == "settled" && p.Published > 0 && p.Reported == 0 {
 			continue
 		}
 		m.phases[i].Observe((at - last).Seconds())

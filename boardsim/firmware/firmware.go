@@ -47,9 +47,10 @@ type State struct {
 	Seq     int64         `json:"seq"`
 	Dropped int           `json:"dropped,omitempty"` // records lost to a full buffer, ever
 
-	sentSeq int64 // last record of the batch being uploaded, 0 = none
-	sentAt  int64 // mono
-	tries   int   // of that batch: the wait doubles
+	sentSeq   int64 // last record of the batch being uploaded, 0 = none
+	sentAt    int64 // mono
+	tries     int   // of that batch: the wait doubles
+	overtaken int   // of Dropped, those in that batch: not lost if it is acknowledged
 }
 
 // Door is one channel: its relay and its leaf. Fields ending in At are the board's monotonic milliseconds; Since is its

@@ -34,6 +34,9 @@ func (m *machine) present() {
 	m.Records = append(m.Records, r)
 	parts := PartRecord
 	if len(m.Records) > MaxRecords {
+		if m.Records[0].Seq <= m.sentSeq {
+			m.overtaken++
+		}
 		m.Records = m.Records[1:]
 		m.Dropped++
 		parts |= PartCore
@@ -66,7 +69,7 @@ func (m *machine) upload() {
 		return
 	}
 	batch := slices.Clone(m.Records[:min(len(m.Records), batchSize)])
-	m.sentSeq, m.sentAt = batch[len(batch)-1].Seq, m.ev.Mono
+	m.sentSeq, m.sentAt, m.overtaken = batch[len(batch)-1].Seq, m.ev.Mono, 0
 	m.publish(wire.UpRec, wire.Records{Records: batch, Dropped: m.Dropped}) // [OFF-4]
 }
 
@@ -82,6 +85,10 @@ func (m *machine) recordsAcked(seq int64) {
 			m.Records = nil
 		}
 		m.persist(PartLazy)
+	}
+	if m.overtaken > 0 && m.sentSeq > 0 && seq >= m.sentSeq {
+		m.Dropped, m.overtaken = m.Dropped-m.overtaken, 0
+		m.persist(PartCore)
 	}
 	if seq >= m.sentSeq {
 		m.sentSeq, m.tries = 0, 0

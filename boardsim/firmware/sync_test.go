@@ -204,28 +204,6 @@ func TestRecordsAreSentAgainWithBackOff(t *testing.T) {
 	}
 }
 
-func TestFullBufferCountsWhatItDrops(t *testing.T) {
-	t.Parallel()
-	b := newBench(t).online().cut()
-	for range MaxRecords + 3 {
-		b.present("p", "dor_1")
-		b.lines, b.pubs = nil, nil
-	}
-	if len(b.s.Records) != MaxRecords || b.s.Dropped != 3 || b.s.Records[0].Seq != 4 {
-		t.Errorf("got %d buffered, %d dropped, first %d, want %d, 3 and 4", len(b.s.Records), b.s.Dropped, b.s.Records[0].Seq, MaxRecords)
-	}
-	b.step(Event{Kind: Connected})
-	h := b.published(wire.UpHello)[0].(wire.Hello)
-	if h.Buffered != MaxRecords || h.Dropped != 3 {
-		t.Errorf("hello %+v, want Buffered %v and Dropped 3", h, MaxRecords)
-	}
-	for _, e := range b.step(Event{Kind: Present, DoorID: "dor_1", PhoneHash: "p"}) {
-		if e.Kind == Persist && e.Parts != PartRecord|PartCore {
-			t.Errorf("a record that takes another's place is stored as parts %b, want the count of those dropped with it", e.Parts)
-		}
-	}
-}
-
 // pagesOf splits a snapshot into one page per grant.
 func pagesOf(y wire.Sync) (out []wire.Sync) {
 	y.Digest = digest(y)

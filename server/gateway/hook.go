@@ -96,16 +96,7 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 		return code
 	}
 	l := &link{b: b, cl: cl, conn: c, helper: helper}
-	b.mu.Lock()
-	rotated := b.st.PasswordHash != board.HashPassword(g.cfg.Pepper, user, string(pk.Connect.Password))
-	if !rotated { // from here on Rotated finds the connection
-		if !helper {
-			l.joined = g.cfg.Flight.Join(b.id, c.RemoteAddr().String())
-		}
-		c.link.Store(l)
-	}
-	b.mu.Unlock()
-	if rotated {
+	if !l.admit(board.HashPassword(g.cfg.Pepper, user, string(pk.Connect.Password))) {
 		return packets.ErrBadUsernameOrPassword
 	}
 	g.greeting.done(c)
@@ -114,6 +105,24 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	}
 	g.count.connected.Add(1)
 	return nil
+}
+
+// admit makes l its connection's link, unless the password has been rotated since it was compared.
+func (l *link) admit(passwordHash string) bool {
+	b := l.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.st.PasswordHash != passwordHash {
+		if l.helper { // no link, so its end gives nothing back
+			b.helpers.Add(-1)
+		}
+		return false
+	}
+	if !l.helper {
+		l.joined = b.g.cfg.Flight.Join(b.id, l.conn.RemoteAddr().String())
+	}
+	l.conn.link.Store(l) // from here on Rotated finds the connection
+	return true
 }
 
 // passes compares a password in constant time, whether or not the board exists.
@@ -189,7 +198,7 @@ func (h *hook) OnPacketEncode(_ *mqtt.Client, pk packets.Packet) packets.Packet 
 // OnPacketRead notes that the board is alive.
 func (h *hook) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	if l := linkOf(cl); l != nil {
-		l.b.hears()
+		l.hears()
 	}
 	return pk, nil
 }
@@ -226,6 +235,7 @@ func (l *link) uplink(channel string, payload []byte) {
 			b.drop(dropEarly, channel, "", 1)
 			return
 		}
+		b.hears()
 	}
 	b.enqueue(item{l: l, channel: channel, payload: payload})
 }

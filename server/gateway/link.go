@@ -161,6 +161,13 @@ func (l *link) replaced() {
 	}
 }
 
+// hears notes a packet. A helper's doesn't show that its board is alive.
+func (l *link) hears() {
+	if !l.helper {
+		l.b.hears()
+	}
+}
+
 // got counts an uplink as handled.
 func (l *link) got() {
 	if l.counted() {

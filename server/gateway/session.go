@@ -214,7 +214,7 @@ func (s *session) handle() error {
 	if l := s.c.link.Load(); l != nil {
 		if channel, payload, ok := plainUplink(s.c.first, l.b.id); ok {
 			s.c.first = nil
-			l.b.hears()
+			l.hears()
 			l.uplink(channel, bytes.Clone(payload))
 			return nil
 		}
