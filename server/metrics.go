@@ -48,7 +48,7 @@ func newMetrics() *metrics {
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "doorlab_store_commit_writes", Help: "Writes that shared a commit.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 10)}),
 	}
-	phased := hist("doorlab_command_phase_seconds", "Duration of the phases of door commands, each since the previous one: decided, committed, published, reported, settled.",
+	phased := hist("doorlab_command_phase_seconds", "Duration of the phases of door commands, each since the previous one: decided, committed, published, reported, settled. Settled is left out if a command was sent and got no report.",
 		0.0005, 10, "phase")
 	for i, p := range phases { // a series that is absent can't be alerted on
 		m.phases[i] = phased.WithLabelValues(p)
@@ -135,7 +135,7 @@ func (m *metrics) watchBroker(g *gateway.Gateway, w *world.World) {
 		reasons[why] = of(func(c gateway.Counts) int64 { return c.Dropped[why] })
 	}
 	m.family("doorlab_board_messages_dropped_total", "Messages from boards that the server dropped: before hello, unreadable, on a forbidden topic, retained, "+
-		"too large, a report for a command that the board doesn't have or with an invalid result, a record that can't be kept or is beyond the board's quota, and the permit in a record if the board can't have opened with it (the record is kept).", "reason", reasons)
+		"too large, a report for a command that the board doesn't have or with an invalid result, an answer to an outage policy with an invalid result, a record that can't be kept or is beyond the board's quota, and the permit in a record if the board can't have opened with it (the record is kept).", "reason", reasons)
 	m.counter("doorlab_board_messages_sent_total", "Messages to boards.", "", "", of(func(c gateway.Counts) int64 { return c.Down }))
 	m.counter("doorlab_board_messages_unsent_total", "Messages not delivered because the connection had closed or the board was reading too slowly.", "", "",
 		of(func(c gateway.Counts) int64 { return c.DownDropped }))
@@ -148,7 +148,7 @@ func (m *metrics) watchSync(s *boardsync.Service) {
 	for kind, n := range map[string]*atomic.Int64{"delta": &count.Deltas, "snapshot": &count.Snapshots, "resend": &count.Resends, "repair": &count.Repairs} {
 		m.counter("doorlab_sync_sent_total", "Changes sent to boards; resends and repairs are among the deltas and snapshots.", "kind", kind, n.Load)
 	}
-	m.family("doorlab_sync_problems_total", "Synchronization problems: content that could not be read, repeated reads, acknowledgements of a revision that was never sent, "+
+	m.family("doorlab_sync_problems_total", "Synchronization problems: content that could not be read, repeated reads, acknowledgements and digests of a revision that was never sent, "+
 		"delayed repeats to one board.", "kind", map[string]func() int64{"read_failed": count.ReadFailures.Load, "retried": count.Retries.Load,
 		"impossible_ack": count.Impossible.Load, "delayed": count.Delayed.Load})
 	m.gauge("doorlab_sync_cached_bytes", "Encoded changes kept for boards that have not acknowledged them.", "", "", func() float64 { return float64(s.Cached()) })

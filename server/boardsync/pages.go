@@ -168,7 +168,7 @@ func (p *target) snapshot(c Content, floor int64, now time.Time) (made, error) {
 }
 
 // floor is the lowest revision of a snapshot that the board may be sent: an older one would bring back what has been
-// revoked since, and a board that got more on this connection refuses it [SYNC-2]. Called with mu held.
+// revoked since, and a board that got more on this connection refuses it, see SYNC-2. Called with mu held.
 func (b *peer) floor() int64 {
 	if b.applied > b.place.revision() { // not ours: whatever we send is newer
 		return b.sentTo

@@ -18,7 +18,7 @@ const (
 	dropRetained  = "retained"        // a retained message
 	dropOversized = "oversized"       // a packet over 64 KiB; the connection ends
 	dropUnknown   = "unknown_command" // a report on a command that this board never got
-	dropMisfit    = "misfit"          // a report with a result or code that doesn't exist
+	dropMisfit    = "misfit"          // a report or an answer to cfg with a result or code that doesn't exist
 	dropRecord    = "bad_record"      // a record that can never be kept
 	dropCredit    = "bad_credit"      // a permit that the board can't have opened by; the record is kept without it
 	dropQuota     = "record_quota"    // records beyond the quota; not acknowledged, they may come again
