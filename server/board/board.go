@@ -83,6 +83,8 @@ type State struct {
 	PolicyAppliedAt time.Time
 	Standings       map[int]Reported
 	Dropped         int
+	// UploadsSince is the last contact before the records that the board still has to upload; zero = it has none.
+	UploadsSince time.Time
 }
 
 // Door is a door wired to one of a board's channels.

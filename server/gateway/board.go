@@ -27,7 +27,7 @@ type peer struct {
 	main     *link // the latest connection, hello or not
 	cur      *link // the connection that said hello last [presence]
 	buffered int
-	contact  time.Time       // domain time of the last contact before this connection
+	contact  time.Time       // domain time of the last contact before what it uploads
 	quota    bucket          // of records
 	asked    []*asked        // oldest first
 	unkept   []record.Change // confirmed, but not on disk yet, in order
@@ -53,7 +53,7 @@ type item struct {
 const maxQueue = 256
 
 func newPeer(g *Gateway, st board.State) *peer {
-	b := &peer{g: g, id: st.BoardID, placeID: st.PlaceID, st: st, config: make(chan struct{}, 1), contact: st.LastSeenAt,
+	b := &peer{g: g, id: st.BoardID, placeID: st.PlaceID, st: st, config: make(chan struct{}, 1),
 		uplinks: bucket{size: uplinkBurst, perSecond: uplinkRate}, quota: bucket{size: recordBurst, perSecond: recordRate}}
 	b.room = sync.NewCond(&b.qmu)
 	if st.Online { // the server died while the board was online

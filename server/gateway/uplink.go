@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"sync/atomic"
 	"time"
 
@@ -85,13 +86,11 @@ func (b *peer) hello(l *link, payload []byte) error {
 	if fresh {
 		l.epoch = g.life<<32 | g.epochs.Add(1)
 	}
-	if fresh && b.buffered == 0 { // records that it still buffered may be older
-		b.contact = b.st.LastSeenAt
+	if fresh {
+		b.contact = cmp.Or(b.st.UploadsSince, b.st.LastSeenAt, now) // records that it still buffered may be older
 	}
-	if b.contact.IsZero() {
-		b.contact = now
-	}
-	b.cur, b.buffered = l, h.Buffered
+	b.cur = l
+	b.buffers(h.Buffered)
 	b.st.LastSeenAt, b.st.Dropped = now, h.Dropped
 	if !b.st.Online {
 		b.st.Online, b.st.Since = true, now
@@ -115,6 +114,15 @@ func (b *peer) hello(l *link, payload []byte) error {
 	g.sync.Connected(conn)
 	g.save(b)
 	return nil
+}
+
+// buffers notes how many records the board still has. Since when is stored with its state: after a restart the rest of an
+// upload must not seem too old. Called with mu held.
+func (b *peer) buffers(n int) {
+	b.buffered, b.st.UploadsSince = n, time.Time{}
+	if n > 0 {
+		b.st.UploadsSince = b.contact
+	}
 }
 
 // remember stores a board's first hello before the board is shown online, because a board never becomes unknown again.
@@ -253,7 +261,7 @@ func (b *peer) records(l *link, payload []byte) error {
 	b.mu.Lock()
 	b.quota.left -= float64(kept.Fresh)
 	b.st.Dropped = max(b.st.Dropped, batch.Dropped)
-	b.buffered = max(0, b.buffered-len(batch.Records))
+	b.buffers(max(0, b.buffered-len(batch.Records)))
 	b.mu.Unlock()
 	b.ack(l, wire.Ack{Type: wire.AckRec, Seq: upTo, Accepted: true})
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
@@ -159,44 +160,56 @@ func TestRecords(t *testing.T) {
 }
 
 // What a board recorded before its outage is old when the line returns, but not older than its last contact. If the
-// line drops during the upload, the rest must not become too old.
+// line drops during the upload, or the server restarts, the rest must not become too old.
 func TestOldRecordsOverADroppedLine(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		cut := time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
-		v := clock.NewVirtual(cut, nil)
-		v.Freeze()
-		r := newRig(t, func(c *Config) { c.Clock = v })
-		old := func(seq int64) wire.Records {
-			x := onsite(seq)
-			x.At = cut.Add(time.Duration(seq) * time.Minute).UnixMilli()
-			return wire.Records{Records: []wire.Record{x}}
+	bubble(t, "the line drops", func(t *testing.T) { oldRecords(t, func(*rig, *clock.Virtual) {}) })
+	bubble(t, "the server restarts", func(t *testing.T) {
+		oldRecords(t, func(r *rig, v *clock.Virtual) {
+			r.Stop()
+			r.lis = pipe.NewListener("again")
+			r.start(func(c *Config) { c.Clock = v })
+		})
+	})
+}
+
+// oldRecords uploads records from before an outage of 40 days; after each one the line drops, and then something else
+// happens.
+func oldRecords(t *testing.T, then func(*rig, *clock.Virtual)) {
+	cut := time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
+	v := clock.NewVirtual(cut, nil)
+	v.Freeze()
+	r := newRig(t, func(c *Config) { c.Clock = v })
+	old := func(seq int64) wire.Records {
+		x := onsite(seq)
+		x.At = cut.Add(time.Duration(seq) * time.Minute).UnixMilli()
+		return wire.Records{Records: []wire.Record{x}}
+	}
+	back := func(buffered int) *tester {
+		b := r.connect("brd_1")
+		b.say(wire.UpHello, wire.Hello{Proto: wire.Version, Buffered: buffered})
+		b.ack()
+		return b
+	}
+	b := r.online("brd_1")
+	b.line.Cut()
+	synctest.Wait()
+	must.OK(t, v.Advance(cut.Add(40*24*time.Hour)))
+	for seq := range int64(3) { // the line drops after each one
+		b = back(int(3 - seq))
+		b.say(wire.UpRec, old(seq+1))
+		if a := b.ack(); a.Seq != seq+1 || r.Snapshot().BadRecords != 0 {
+			t.Errorf("record %d: got %+v, %d refused, want it kept", seq+1, a, r.Snapshot().BadRecords)
 		}
-		back := func(buffered int) *tester {
-			b := r.connect("brd_1")
-			b.say(wire.UpHello, wire.Hello{Proto: wire.Version, Buffered: buffered})
-			b.ack()
-			return b
-		}
-		b := r.online("brd_1")
 		b.line.Cut()
 		synctest.Wait()
-		must.OK(t, v.Advance(cut.Add(40*24*time.Hour)))
-		for seq := range int64(3) { // the line drops after each one
-			b = back(int(3 - seq))
-			b.say(wire.UpRec, old(seq+1))
-			if a := b.ack(); a.Seq != seq+1 || r.Snapshot().BadRecords != 0 {
-				t.Errorf("record %d: got %+v, %d refused, want it kept", seq+1, a, r.Snapshot().BadRecords)
-			}
-			b.line.Cut()
-			synctest.Wait()
-		}
-		b = back(0) // all are uploaded: later records are new
-		b.say(wire.UpRec, old(4))
-		if b.ack(); r.Snapshot().BadRecords != 1 {
-			t.Errorf("a record from 40 days before the last contact: got %d refused, want 1", r.Snapshot().BadRecords)
-		}
-	})
+		then(r, v)
+	}
+	b = back(0) // all are uploaded: later records are new
+	b.say(wire.UpRec, old(4))
+	if b.ack(); r.Snapshot().BadRecords != 1 {
+		t.Errorf("a record from 40 days before the last contact: got %d refused, want 1", r.Snapshot().BadRecords)
+	}
 }
 
 func TestAcks(t *testing.T) {

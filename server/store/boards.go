@@ -36,7 +36,7 @@ func boardStateOf(r db.BoardStatesRow, err error) (board.State, error) {
 	b := board.State{BoardID: r.ID, PlaceID: r.PlaceID, PasswordHash: r.Hash,
 		FirstSeenAt: fromNull(r.FirstSeenAt), Since: fromNull(r.Since), LastSeenAt: fromNull(r.LastSeenAt), Online: r.Online,
 		AppliedRevision: r.AppliedRevision.Int64, Digest: r.Digest.String, AppliedAt: fromNull(r.AppliedAt),
-		PolicyAppliedAt: fromNull(r.NetlossAppliedAt), Dropped: int(r.Dropped.Int64)}
+		PolicyAppliedAt: fromNull(r.NetlossAppliedAt), Dropped: int(r.Dropped.Int64), UploadsSince: fromNull(r.UploadsSince)}
 	if r.Netloss.Valid {
 		b.Policy = &board.Policy{}
 		err = json.Unmarshal([]byte(r.Netloss.String), b.Policy)
@@ -68,7 +68,7 @@ func (t *Tx) SaveBoardState(b board.State) error {
 	return wrap(t.q.PutBoardState(ctx, db.PutBoardStateParams{BoardID: b.BoardID, FirstSeenAt: b.FirstSeenAt.UnixMilli(),
 		Since: b.Since.UnixMilli(), LastSeenAt: b.LastSeenAt.UnixMilli(), Online: b.Online, AppliedRevision: b.AppliedRevision,
 		Digest: b.Digest, AppliedAt: toNull(b.AppliedAt), Netloss: netloss, NetlossAppliedAt: toNull(b.PolicyAppliedAt),
-		Standings: jsonText(b.Standings), Dropped: int64(b.Dropped)}))
+		Standings: jsonText(b.Standings), Dropped: int64(b.Dropped), UploadsSince: toNull(b.UploadsSince)}))
 }
 
 // RotateBoard gives a board its next password: next derives it from the generation, and its hash is stored. Error: fail.ErrNotFound

@@ -144,6 +144,7 @@ func TestBoardStates(t *testing.T) {
 	}
 	b := list[0]
 	b.FirstSeenAt, b.Since, b.LastSeenAt, b.Online, b.AppliedRevision, b.Digest = epoch, epoch, epoch, true, 3, "d"
+	b.UploadsSince = epoch.Add(-time.Hour)
 	b.Policy = &wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "hold"}, Version: 2}
 	b.Standings = map[int]board.Reported{1: {Standing: wire.Standing{Channel: 1, State: "locked"}, ReportedAt: 7}}
 	for range 2 {
@@ -158,7 +159,7 @@ func TestBoardStates(t *testing.T) {
 	}
 	list, err = s.BoardStates()
 	got := list[0]
-	if err != nil || !got.Online || got.AppliedRevision != 3 || got.Policy.Channels[1] != "hold" || got.Standings[1].State != "locked" || got.Standings[1].ReportedAt != 7 || !got.FirstSeenAt.Equal(epoch) {
+	if err != nil || !got.Online || got.AppliedRevision != 3 || got.Policy.Channels[1] != "hold" || got.Standings[1].State != "locked" || got.Standings[1].ReportedAt != 7 || !got.FirstSeenAt.Equal(epoch) || !got.UploadsSince.Equal(b.UploadsSince) {
 		t.Errorf("read back %+v, %v, want what was saved", got, err)
 	}
 	if fmt.Sprint(lives) != "[1 2]" {

@@ -42,6 +42,7 @@ type BoardState struct {
 	NetlossAppliedAt sql.NullInt64
 	Standings        string
 	Dropped          int64
+	UploadsSince     sql.NullInt64
 }
 
 type Command struct {

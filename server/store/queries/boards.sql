@@ -30,13 +30,13 @@ SELECT id, hash, generation FROM boards WHERE generation > 0;
 -- Every board; the state's columns are NULL until its first hello.
 -- name: BoardStates :many
 SELECT b.id, b.place_id, b.hash, s.first_seen_at, s.since, s.last_seen_at, COALESCE(s.online, 0) AS online,
-	s.applied_revision, s.digest, s.applied_at, s.netloss, s.netloss_applied_at, s.standings, s.dropped
+	s.applied_revision, s.digest, s.applied_at, s.netloss, s.netloss_applied_at, s.standings, s.dropped, s.uploads_since
 FROM boards b LEFT JOIN board_states s ON s.board_id = b.id ORDER BY b.id;
 
 -- name: PutBoardState :exec
 INSERT INTO board_states (board_id, first_seen_at, since, last_seen_at, online, applied_revision, digest,
-	applied_at, netloss, netloss_applied_at, standings, dropped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	applied_at, netloss, netloss_applied_at, standings, dropped, uploads_since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (board_id) DO UPDATE SET since = excluded.since, last_seen_at = excluded.last_seen_at, online = excluded.online,
 	applied_revision = excluded.applied_revision, digest = excluded.digest, applied_at = excluded.applied_at,
 	netloss = excluded.netloss, netloss_applied_at = excluded.netloss_applied_at,
-	standings = excluded.standings, dropped = excluded.dropped;
+	standings = excluded.standings, dropped = excluded.dropped, uploads_since = excluded.uploads_since;
