@@ -132,6 +132,10 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("records %q, want one however often the board confirms", got)
 		}
 	})
+}
+
+func TestNetlossConfirmedOutOfTurn(t *testing.T) {
+	t.Parallel()
 	bubble(t, "an answer that comes after the next change was sent", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
@@ -176,6 +180,10 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("got %+v, want x.err to be context.Canceled", x)
 		}
 	})
+}
+
+func TestNetlossUnstored(t *testing.T) {
+	t.Parallel()
 	bubble(t, "it cannot be stored", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
