@@ -5,12 +5,10 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/fail"
@@ -112,6 +110,45 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("got %+v, want x.err to be board.ErrLost, x.took <= time.Second", x)
 		}
 	})
+	bubble(t, "the caller gives up", func(t *testing.T) {
+		r := newRig(t)
+		r.online("brd_1")
+		ctx, cancel := context.WithCancel(t.Context())
+		res := r.set(ctx, "brd_1", somePolicy)
+		cancel()
+		if x := <-res; !errors.Is(x.err, context.Canceled) {
+			t.Errorf("got %+v, want x.err to be context.Canceled", x)
+		}
+	})
+	bubble(t, "it cannot be stored", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		res := r.set(t.Context(), "brd_1", somePolicy)
+		full := errors.New("disk full")
+		r.store.broken(full)
+		c := next[wire.Config](b, wire.DownCfg)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		if x := <-res; !errors.Is(x.err, full) {
+			t.Errorf("got %+v, want x.err to be full", x)
+		}
+		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, full) {
+			t.Errorf("the next change: %v, want %v while the record of the one before is missing", x.err, full)
+		}
+		b.quiet()
+		if p, notes := r.store.state().Policy, r.store.notes(); p != nil || len(notes) > 0 {
+			t.Errorf("stored %+v, records %q, want neither", p, notes)
+		}
+		r.store.broken(nil)
+		time.Sleep(time.Minute)
+		if p, notes := r.store.state().Policy, r.store.notes(); p == nil || p.Version != 1 || len(notes) != 1 {
+			t.Errorf("stored %+v, records %q, want version 1 and its record once the disk is back", p, notes)
+		}
+	})
+}
+
+// TestNetlossLate: whatever a board confirms after its caller's 504 has a record.
+func TestNetlossLate(t *testing.T) {
+	t.Parallel()
 	bubble(t, "no answer, and a late one", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
@@ -132,10 +169,6 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("records %q, want one however often the board confirms", got)
 		}
 	})
-}
-
-func TestNetlossConfirmedOutOfTurn(t *testing.T) {
-	t.Parallel()
 	bubble(t, "an answer that comes after the next change was sent", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
@@ -170,80 +203,6 @@ func TestNetlossConfirmedOutOfTurn(t *testing.T) {
 			t.Errorf("%d changes are remembered, want %d", n, maxAsked)
 		}
 	})
-	bubble(t, "the caller gives up", func(t *testing.T) {
-		r := newRig(t)
-		r.online("brd_1")
-		ctx, cancel := context.WithCancel(t.Context())
-		res := r.set(ctx, "brd_1", somePolicy)
-		cancel()
-		if x := <-res; !errors.Is(x.err, context.Canceled) {
-			t.Errorf("got %+v, want x.err to be context.Canceled", x)
-		}
-	})
-}
-
-func TestNetlossUnstored(t *testing.T) {
-	t.Parallel()
-	bubble(t, "it cannot be stored", func(t *testing.T) {
-		r := newRig(t)
-		b := r.online("brd_1")
-		res := r.set(t.Context(), "brd_1", somePolicy)
-		full := errors.New("disk full")
-		r.store.broken(full)
-		c := next[wire.Config](b, wire.DownCfg)
-		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
-		if x := <-res; !errors.Is(x.err, full) {
-			t.Errorf("got %+v, want x.err to be full", x)
-		}
-		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, full) {
-			t.Errorf("the next change: %v, want %v while the record of the one before is missing", x.err, full)
-		}
-		b.quiet()
-		if p, notes := r.store.state().Policy, r.store.notes(); p != nil || len(notes) > 0 {
-			t.Errorf("stored %+v, records %q, want neither", p, notes)
-		}
-		r.store.broken(nil)
-		time.Sleep(time.Minute)
-		if p, notes := r.store.state().Policy, r.store.notes(); p == nil || p.Version != 1 || len(notes) != 1 {
-			t.Errorf("stored %+v, records %q, want version 1 and its record once the disk is back", p, notes)
-		}
-	})
-}
-
-// An answer whose result or code isn't one of the protocol's words says neither that the policy is stored nor that it
-// isn't: it is counted, and the board may still answer.
-func TestNetlossAnswerThatMeansNothing(t *testing.T) {
-	t.Parallel()
-	for name, answer := range map[string]wire.SyncAck{
-		"an unknown result":         {Result: "failed"},
-		"no result":                 {},
-		"an unknown code":           {Result: "refused", Code: "tired"},
-		"a refusal without a code":  {Result: "refused"},
-		"a result beyond all words": {Result: vocab.Result(strings.Repeat("o", 65))},
-		"a code beyond all words":   {Result: "refused", Code: strings.Repeat("x", 65)},
-	} {
-		bubble(t, name, func(t *testing.T) {
-			r := newRig(t)
-			b := r.online("brd_1")
-			res := r.set(t.Context(), "brd_1", somePolicy)
-			c := next[wire.Config](b, wire.DownCfg)
-			answer.Type, answer.ID = wire.SyncConfig, c.ID
-			b.say(wire.UpAck, answer)
-			answer.Netloss = &c.Netloss
-			b.say(wire.UpAck, answer)
-			if x := <-res; !errors.Is(x.err, board.ErrNoAnswer) || x.took != 8*time.Second {
-				t.Errorf("got %+v, want board.ErrNoAnswer after 8s", x)
-			}
-			s := r.Status("brd_1")
-			if n := s.Drops[dropMisfit] + s.Drops[dropGarbage]; n != 2 || s.Policy.Version != 0 {
-				t.Errorf("counted %v, policy %+v, want both answers counted and version 0", s.Drops, s.Policy)
-			}
-			b.say(wire.UpAck, wire.SyncAck{Type: wire.SyncConfig, ID: c.ID, Result: "ok"})
-			if got := r.Status("brd_1").Policy.Version; got != 1 {
-				t.Errorf("version %d after the board's real answer, want 1", got)
-			}
-		})
-	}
 }
 
 func TestNetlossInTurn(t *testing.T) {
