@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -36,8 +37,9 @@ func (r *run) settle(ctx context.Context, wait bool) error {
 }
 
 // alive disarms a crash point that no command has reached, and waits for the restart of a server that has just died.
+// A target that hasn't come back by then is gone, and isn't waited for again.
 func (l *lab) alive(ctx context.Context) error {
-	for began := clock.Mono(); ; {
+	for began := clock.Mono(); l.gone == nil; {
 		a, err := l.call(ctx, l.main, http.MethodDelete, "/restart", nil)
 		if err == nil && a.Status != http.StatusServiceUnavailable {
 			return nil
@@ -45,13 +47,15 @@ func (l *lab) alive(ctx context.Context) error {
 		if err == nil {
 			err = fmt.Errorf("the server didn't restart: %s", a.short())
 		}
-		if clock.Mono()-began > reviveTime {
-			return err
+		if clock.Mono()-began > l.revive {
+			l.gone = err
+			break
 		}
 		if err := client.Pause(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
+	return l.gone
 }
 
 // How a run comes to rest: boards get some wall time to catch up, then the time passes within which every change must
@@ -79,7 +83,7 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 		}
 	}
 	if err != nil {
-		res.Trouble = "the target did not come to rest: " + err.Error()
+		res.Trouble = cmp.Or(res.Trouble, "the target did not come to rest: "+err.Error())
 	}
 }
 
@@ -131,6 +135,10 @@ func (r *run) leave(ctx context.Context, res *Result) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 	defer cancel()
 	err := r.settle(ctx, true)
+	if gone := r.lab.lost(); gone != "" {
+		res.Trouble = cmp.Or(res.Trouble, gone+": "+err.Error())
+		return
+	}
 	if back := r.putBack(ctx); err == nil {
 		err = back
 	}
