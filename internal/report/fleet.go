@@ -42,7 +42,7 @@ func (f *Fleet) board(e *history.Event) *boardState {
 	return b
 }
 
-// Count is how many boards are connected, how many are away, and how many are connected but lack their place's latest
+// Count is how many boards are connected, how many are offline, and how many are connected but lack their place's latest
 // revision.
 func (f *Fleet) Count() (online, away, behind int) {
 	for _, b := range f.boards {
@@ -134,8 +134,8 @@ func (c *course) boards() plot.Chart {
 		}
 	}
 	line("connected", 2, online)
-	line("away", 4, away)
-	line("away over 36 h", 3, stopped)
+	line("offline", 4, away)
+	line("offline over 36 h", 3, stopped)
 	return out
 }
 
