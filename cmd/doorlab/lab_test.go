@@ -123,18 +123,18 @@ func TestBoardTell(t *testing.T) {
 // mistakes are wrong command lines by what the refusal says.
 func mistakes(board string) map[string][]string {
 	return map[string][]string{
-		`unknown fault "offlin", did you mean "offline"`:   {"fault", "add", "offlin", "--board", board},
-		`--param "p50Ms" must be name=value`:               {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
-		"--payload must be JSON":                           {"board", "tell", board, "--payload", "x"},
-		`did you mean "cmd"`:                               {"board", "tell", board, "--channel", "cmdd"},
-		"board show takes one board id":                    {"board", "show"},
-		`no simulated board "brd_nope"`:                    {"board", "show", "brd_nope"},
-		`board: unknown command "lst"`:                     {"board", "lst"},
-		"give --door and one of --phone and --link":        {"why", "--place", "plc_x", "--phone", "01099998888"},
-		`no place "Nowhere"`:                               {"why", "--place", "Nowhere", "--exposure"},
+		`unknown fault "offlin", did you mean "offline"`:  {"fault", "add", "offlin", "--board", board},
+		`--param "p50Ms" must be name=value`:              {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
+		"--payload must be JSON":                          {"board", "tell", board, "--payload", "x"},
+		`did you mean "cmd"`:                              {"board", "tell", board, "--channel", "cmdd"},
+		"board show takes one board id":                   {"board", "show"},
+		`no simulated board "brd_nope"`:                   {"board", "show", "brd_nope"},
+		`board: unknown command "lst"`:                    {"board", "lst"},
+		"give --door and one of --phone and --link":       {"why", "--place", "plc_x", "--phone", "01099998888"},
+		`no place "Nowhere"`:                              {"why", "--place", "Nowhere", "--exposure"},
 		"name the place whose requests are to be deleted": {"inbox", "clear"},
-		`no request "x1" in the inbox; pass a number`:      {"inbox", "show", "x1"},
-		"clock advance banana: must be a duration":         {"clock", "advance", "banana"},
+		`no request "x1" in the inbox; pass a number`:     {"inbox", "show", "x1"},
+		"clock advance banana: must be a duration":        {"clock", "advance", "banana"},
 	}
 }
 

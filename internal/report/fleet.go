@@ -59,7 +59,7 @@ func (f *Fleet) Count() (online, away, behind int) {
 	return online, away, behind
 }
 
-// standing adds to how many boards are connected at a time, away, and away for longer than the limit.
+// standing adds to how many boards are connected at a time, offline, and offline for longer than the limit.
 func (f *Fleet) standing(now int64, online, away, stopped *int) {
 	for _, b := range f.boards {
 		switch {
@@ -95,7 +95,7 @@ func (f *Fleet) See(e *history.Event) {
 	}
 }
 
-// boards shows how many boards are connected, away, and away for more than 36 h, over time.
+// boards shows how many boards are connected, offline, and offline for more than 36 h, over time.
 func (c *course) boards() plot.Chart {
 	var online, away, stopped [bins]int
 	last := 0 // after the end of a world, nothing is known about its boards
