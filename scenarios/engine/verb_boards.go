@@ -111,7 +111,7 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 			continue
 		}
 		n++
-		if !b.Online || b.AppliedRevision != b.DesiredRevision {
+		if !b.Online || b.Phase == "stopped" || b.AppliedRevision != b.DesiredRevision {
 			if behind++; example == "" {
 				example = fmt.Sprintf("%s online=%v phase=%s applied=%d desired=%d", b.BoardID, b.Online, b.Phase, b.AppliedRevision, b.DesiredRevision)
 			}
