@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // An expectation about the status replaces the rule that a request must succeed. If the step would pass with the
@@ -68,7 +69,7 @@ func (x *frame) bothWays(out fields) string {
 	if verbs.Present != nil || verbs.Phone != nil {
 		return x.letInOrNot(out)
 	}
-	status, err := number(out["status"])
+	status, err := expression.Number(out["status"])
 	if verbs.answered() == nil || err != nil {
 		return ""
 	}
@@ -166,12 +167,12 @@ func common(path string) bool {
 
 // saysMore reports whether the expectation is about something that isn't known of an answer that wasn't given.
 func (e *Expr) saysMore() bool {
-	for n := range e.names {
+	for n := range e.Names {
 		if n == "same" || n == "answers" {
 			return true
 		}
 	}
-	return slices.ContainsFunc(e.paths, func(p string) bool {
+	return slices.ContainsFunc(e.Paths, func(p string) bool {
 		name, ofHeader := strings.CutPrefix(p, "headers")
 		return p == "body" || p == "it" || ofHeader && !common(name)
 	})
@@ -197,7 +198,7 @@ func (x *frame) evidence(out fields) {
 	if why != "" || s.quiet(x.res) {
 		x.res.Asserts = false
 	}
-	x.file.watch.nothing(s, x.res, claims, why)
+	x.file.watch.Passed(s, s.pos.Line, x.res, claims, why)
 }
 
 // quiet reports whether a step is only made of steps that asserted nothing.

@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // Values that are written down, rather than computed in the run, are checked before it.
@@ -57,7 +58,7 @@ func (n *Num) literal() (f float64, ok bool) {
 		return 0, false
 	}
 	text, ok := n.Literal()
-	f, err := number(text)
+	f, err := expression.Number(text)
 	return f, ok && err == nil
 }
 

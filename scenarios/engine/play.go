@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // playFile plays one file on a clean laboratory.
@@ -98,7 +99,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 	}
 	res.Steps = append(res.Steps, f.end(whole)...)
 	res.Steps = append(res.Steps, f.unhit(ctx)...)
-	res.Steps = append(res.Steps, f.idle()...)
+	res.Steps = append(res.Steps, f.watch.Idle()...)
 	if res.Status == "" {
 		if res.Status = statusOf(res.Steps); res.Status != judge.Pass {
 			res.Reason = f.firstBad(res.Steps)
@@ -207,7 +208,7 @@ func (f *fileRun) begin(ctx context.Context, sc *scope) error {
 
 // override reads a value from the command line.
 func override(text string) any {
-	if n, err := number(text); err == nil {
+	if n, err := expression.Number(text); err == nil {
 		if n == float64(int64(n)) {
 			return int64(n)
 		}

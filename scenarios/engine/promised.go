@@ -4,11 +4,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/expr-lang/expr/parser"
-
 	"github.com/doorlab/doorlab/internal/contract"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // Promised checks what a file's requests expect of their answers against the service's documents: a field that no
@@ -79,12 +78,8 @@ func (v *Verbs) operation() (method, path string) {
 // replay has the form of the path that was used first.
 func (e *Expr) promised(b *strictyaml.Binder, c *contract.Contract, method, asked string, whole bool) {
 	path := filled.ReplaceAllString(asked, "x")
-	for _, text := range e.paths {
-		tree, err := parser.Parse(text)
-		if err != nil {
-			continue
-		}
-		p := spotOf(tree.Node)
+	for _, text := range e.Paths {
+		p := expression.PathOf(text)
 		if len(p) < 2 {
 			continue
 		}
@@ -96,7 +91,7 @@ func (e *Expr) promised(b *strictyaml.Binder, c *contract.Contract, method, aske
 		field := append(append([]any{}, in...), p[1:]...)
 		if may, at, known := c.Field(method, path, field); !may && at >= len(in) {
 			name, _ := field[at].(string)
-			b.Problem(e.pos, "%s: no answer of %s %s has %q%s", text, method, strings.SplitN(asked, "?", 2)[0], name, near.Hint(name, known))
+			b.Problem(e.Pos, "%s: no answer of %s %s has %q%s", text, method, strings.SplitN(asked, "?", 2)[0], name, near.Hint(name, known))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/scenarios/evidence"
 )
 
 // What a step does decides which guarantees it can be evidence for: that an outage policy was accepted says nothing
@@ -165,10 +167,10 @@ func (c *Call) shows(s *Step, clause string) bool {
 // decided before a file begins.
 func (s *Step) looksAtMore(prefix string) bool {
 	for _, e := range s.Expect {
-		if strings.HasPrefix(prefix, "/device/") && counted.MatchString(e.src) {
+		if strings.HasPrefix(prefix, "/device/") && counted.MatchString(e.Src) {
 			continue
 		}
-		for n := range e.names {
+		for n := range e.Names {
 			if n != "status" && n != "headers" && n != "ms" && n != "replayed" && n != "error" && (n != "total" || !strings.HasPrefix(prefix, "/device/")) {
 				return true
 			}
@@ -210,12 +212,12 @@ func (s *Step) looksAtBoards(clause string) bool {
 	}
 	for _, e := range all {
 		for f := range strings.FieldsSeq(boardFields[family]) {
-			if strings.Contains(e.src, f) {
+			if strings.Contains(e.Src, f) {
 				return true
 			}
 		}
-		for n := range e.names { // a captured or whole result
-			if n == "it" || !resultFields[n] && !elementFields[n] && n != "boards" && n != "first" && n != "last" {
+		for n := range e.Names { // a captured or whole result
+			if n == "it" || !resultFields[n] && !evidence.ElementFields[n] && n != "boards" && n != "first" && n != "last" {
 				return true
 			}
 		}

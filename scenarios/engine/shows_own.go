@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // What a step sends and expects narrows further down what it can be evidence for: a command that must be reported says
@@ -15,7 +17,7 @@ func (s *Step) rulesOut(clause string) bool {
 		return c.rulesOut(s, clause)
 	}
 	if s.Verbs.Permit != nil && clause == "PERM-4" { // a new link in place of the dead one
-		return !slices.ContainsFunc(s.Expect, func(e Expr) bool { return oldLink.MatchString(e.src) })
+		return !slices.ContainsFunc(s.Expect, func(e Expr) bool { return oldLink.MatchString(e.Src) })
 	}
 	if c := s.Verbs.Call; c != nil && clause == "AUTH-3" {
 		return literal(c.Status) && !slices.ContainsFunc(c.Status, func(n Num) bool { return n.raw == "429" }) && !strings.HasPrefix(c.Path.raw, "/core/v1/auth/")
@@ -70,12 +72,12 @@ func (c *Call) onlyReads(s *Step, clause string) bool {
 	}
 	for _, e := range s.Expect {
 		for word := range strings.FieldsSeq(needs) {
-			if strings.Contains(e.src, word) {
+			if strings.Contains(e.Src, word) {
 				return false
 			}
 		}
-		for n := range e.names {
-			if !resultFields[n] && !exprBuiltin(n) || n == "it" || n == "data" && slices.Contains(e.paths, "data") {
+		for n := range e.Names {
+			if !resultFields[n] && !expression.Builtin(n) || n == "it" || n == "data" && slices.Contains(e.Paths, "data") {
 				return false // a captured value, or the whole answer
 			}
 		}

@@ -8,8 +8,8 @@ import "time"
 func (c *checker) values(s *Step) {
 	for _, list := range []Exprs{s.Expect, s.Require} {
 		for _, e := range list {
-			if e.tree != nil && constant(e.tree) {
-				c.b.Problem(e.pos, "%s is the same whatever happens: write a condition, such as status == 200", e.src)
+			if e.Literal() {
+				c.b.Problem(e.Pos, "%s is the same whatever happens: write a condition, such as status == 200", e.Src)
 			}
 		}
 	}

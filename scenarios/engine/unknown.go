@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // unread are the steps that have an unknown key: a name that one of them would have defined isn't missing as well.
@@ -42,7 +44,7 @@ func (u unread) at(pos Pos) bool {
 
 // names reports whether such a step, other than the one at the position, has a word in it.
 func (u unread) names(word string, pos Pos) bool {
-	return slices.ContainsFunc(u, func(s stretch) bool { return !s.has(pos) && wordsIn(s.text, word) > 0 })
+	return slices.ContainsFunc(u, func(s stretch) bool { return !s.has(pos) && expression.WordsIn(s.text, word) > 0 })
 }
 
 // undefined reports names that nothing in the file defines, each once.
@@ -58,14 +60,14 @@ func (c *checker) undefined() {
 	}
 	own := slices.DeleteFunc(keysOf(c.names), func(n string) bool { return slices.Contains(builtins, n) }) // all that a reference can name
 	maps.Copy(c.names, resultFields)
-	maps.Copy(c.names, elementFields)
+	maps.Copy(c.names, evidence.ElementFields)
 	for _, e := range notes(c.b).exprs {
 		valid := own
 		if !e.ref {
 			valid = keysOf(c.names)
 		}
-		for n, pos := range e.names {
-			if c.names[n] || exprBuiltin(n) || told[n] || c.unread.names(n, pos) {
+		for n, pos := range e.Names {
+			if c.names[n] || expression.Builtin(n) || told[n] || c.unread.names(n, pos) {
 				continue
 			}
 			told[n] = true

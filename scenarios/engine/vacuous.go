@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // What may count as evidence: a step asserts something if its outcome depends on what the target did. Log lines,
@@ -25,7 +27,7 @@ func (c *checker) vacuous(d *Doc) {
 	for n := range d.Vars {
 		fixed[n] = true
 	}
-	c.copies = copies{of: map[string]string{}, varying: map[string]bool{}, answers: map[*Step]int{}}
+	c.copies = newCopies()
 	for _, list := range [][]Step{d.Setup, d.Steps} {
 		c.empty(list, fixed)
 	}
@@ -51,7 +53,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		}
 		c.atLeastOnce(&s.Verbs)
 		if s.If.constant() {
-			c.b.Problem(s.If.pos, "if: %s is the same in every run: leave it out, or name what decides whether the step runs", s.If.src)
+			c.b.Problem(s.If.Pos, "if: %s is the same in every run: leave it out, or name what decides whether the step runs", s.If.Src)
 		}
 		s.Verbs.own(fixed)
 		if s.Verbs.Set != nil {
@@ -60,7 +62,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			}
 		}
 		for i := range s.Expect {
-			s.Expect[i].copies = c.copies.itself(&s.Expect[i], s)
+			s.Expect[i].copies = c.copies.Itself(&s.Expect[i].Expr, c.copies.answers[s.waits])
 		}
 		c.copies.after(s)
 		known := s.columns(fixed)
@@ -152,7 +154,7 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 		return v.Phone.Result.set() || v.Phone.Reason.set() || v.Phone.Answered != nil
 	case v.Boards != nil, v.Journal != nil, v.Records != nil, v.Events != nil:
 		all := v.all()
-		return all != nil && !all.truism()
+		return all != nil && !evidence.Truism(&all.Expr)
 	case v.Control != nil:
 		return v.Control.refused()
 	case v.MQTT != nil:
@@ -201,7 +203,7 @@ func anyAsserts(steps []Step) bool {
 // idle reports whether an expectation holds whatever the target does: it refers only to fixed values, or only says that
 // a count isn't negative.
 func (e *Expr) idle(fixed map[string]bool) bool {
-	return e.copies || e.named(fixed) || e.truism()
+	return e.copies || e.named(fixed) || evidence.Truism(&e.Expr)
 }
 
 // constant reports whether a value is the same whatever the target does.
@@ -231,8 +233,8 @@ func (a Any) constant(fixed map[string]bool) bool {
 
 // named reports whether an expression refers only to fixed values.
 func (e *Expr) named(fixed map[string]bool) bool {
-	for n := range e.names {
-		if !fixed[n] && !exprBuiltin(n) && !e.ownParts(n, fixed) {
+	for n := range e.Names {
+		if !fixed[n] && !expression.Builtin(n) && !e.ownParts(n, fixed) {
 			return false
 		}
 	}
@@ -241,7 +243,7 @@ func (e *Expr) named(fixed map[string]bool) bool {
 
 // constant reports whether an expression names nothing.
 func (e *Expr) constant() bool {
-	return e != nil && !slices.ContainsFunc(keysOf(e.names), func(n string) bool { return !exprBuiltin(n) })
+	return e != nil && !slices.ContainsFunc(keysOf(e.Names), func(n string) bool { return !expression.Builtin(n) })
 }
 
 // checked reports whether any step that was played could have failed because of what the target did. A step with

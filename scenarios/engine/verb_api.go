@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // fields of an HTTP answer.
@@ -76,7 +78,7 @@ var aboutStatus = fieldSet(`status statuses error message details outcome code b
 // saysStatus reports whether an expectation of the step is about the status; then that expectation decides.
 func (s *Step) saysStatus() bool {
 	for _, e := range s.Expect {
-		for name := range e.names {
+		for name := range e.Names {
 			if aboutStatus[name] || name == "it" && e.saysOfWhole() {
 				return true
 			}
@@ -88,7 +90,7 @@ func (s *Step) saysStatus() bool {
 // saysOfWhole reports whether what the expectation says of the whole result is about the status; it.ms isn't.
 func (e *Expr) saysOfWhole() bool {
 	named := false
-	for _, path := range e.paths {
+	for _, path := range e.Paths {
 		parts := strings.SplitN(path, ".", 3)
 		if parts[0] != "it" {
 			continue
@@ -129,8 +131,8 @@ func contains(want, have any, path string) string {
 		}
 		return ""
 	}
-	if a, err := number(want); err == nil {
-		if b, err := number(have); err == nil && a == b {
+	if a, err := expression.Number(want); err == nil {
+		if b, err := expression.Number(have); err == nil && a == b {
 			return ""
 		}
 	}

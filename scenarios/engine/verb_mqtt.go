@@ -278,7 +278,7 @@ func (m *MQTT) waited(channel string) string {
 	case channel == theEnd:
 		return "the server didn't close the connection"
 	case m.Where != nil:
-		return "no " + channel + " with " + m.Where.src + " came"
+		return "no " + channel + " with " + m.Where.Src + " came"
 	}
 	return "no " + channel + " came"
 }

@@ -1,10 +1,11 @@
-package engine
+package evidence
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // An expectation that something isn't said, `error != "foo"` or `not (json(body) contains "zzzz")`, could fail only for a
@@ -26,30 +27,21 @@ var codes = strings.Fields(`invalid_body invalid_timestamp invalid_query missing
 	store_offline storage_unavailable internal_error device_no_response`)
 
 // contractWords are other words with which answers say something.
-var contractWords = fieldSet(`locked unlocked open warning closed online offline unknown door onsite link phone api free auth
+var contractWords = set(`locked unlocked open warning closed online offline unknown door onsite link phone api free auth
 	opened held denied refused noResponse changed reported pending active expired revoked no_valid_grant not_started door_out_of_scope
 	closed_window outage_limit free_window busy jammed tamper low_power maintenance unsupported always business_hours after_hours custom
 	close hold off pulse lock refuse deny command policy hold_end outage grace stopped synced waiting none test live server board
 	created updated unchanged failed closure holiday membership reservation permit true false null`)
 
 // leaks are words that show up where a server says more than it should.
-var leaks = fieldSet(`password passwd secret hash pepper salt token phone apikey key authorization bearer cookie panic goroutine runtime
+var leaks = set(`password passwd secret hash pepper salt token phone apikey key authorization bearer cookie panic goroutine runtime
 	stack trace traceback exception error sql sqlite select insert constraint undefined nan nil html script root home tmp internal`)
 
-// onlyTelling drops from the file's expectations the words that no answer would have.
-func onlyTelling(source string, d *Doc) {
-	var all []*Expr
-	eachStep(func(s *Step) {
-		for i := range s.Expect {
-			all = append(all, &s.Expect[i])
-		}
-		if e := s.Verbs.all(); e != nil {
-			all = append(all, e)
-		}
-		all = slices.AppendSeq(all, maps.Values(s.Capture))
-	}, d.Setup, d.Steps)
+// DropSilentWords drops from what expressions of a file mention the words that no answer would have. source is the whole
+// file, which may use a word elsewhere.
+func DropSilentWords(source string, all []*expression.Expr) {
 	for _, e := range all {
-		e.known.values = slices.DeleteFunc(slices.Clone(e.known.values), func(v any) bool {
+		e.Mentions.Values = slices.DeleteFunc(slices.Clone(e.Mentions.Values), func(v any) bool {
 			word, text := v.(string)
 			return text && !tells(word) && !elsewhere(source, word, all)
 		})
@@ -67,30 +59,19 @@ func tells(text string) bool {
 }
 
 // elsewhere reports whether the file has the text outside these expressions.
-func elsewhere(source, text string, but []*Expr) bool {
-	n := wordsIn(source, text)
+func elsewhere(source, text string, but []*expression.Expr) bool {
+	n := expression.WordsIn(source, text)
 	for _, e := range but {
-		n -= wordsIn(e.src, text)
+		n -= expression.WordsIn(e.Src, text)
 	}
 	return n > 0
 }
 
-// wordsIn counts where a text has a word, or several, as a whole. (An expression for each word took half of the time of
-// reading a file.)
-func wordsIn(text, word string) (n int) {
-	for at := 0; ; at++ {
-		i := strings.Index(text[at:], word)
-		if i < 0 {
-			return n
-		}
-		at += i
-		end := at + len(word)
-		if (at == 0 || !inWord(text[at-1])) && (end == len(text) || !inWord(text[end]) || !inWord(word[len(word)-1])) {
-			n++
-		}
+// set is the set of the words in a text.
+func set(text string) map[string]bool {
+	out := map[string]bool{}
+	for n := range strings.FieldsSeq(text) {
+		out[n] = true
 	}
-}
-
-func inWord(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z'
+	return out
 }

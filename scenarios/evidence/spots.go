@@ -1,11 +1,10 @@
-package engine
+package evidence
 
 import (
 	"maps"
 	"slices"
 
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/parser"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // spot is a path into the names that an expression sees: strings and ints.
@@ -20,20 +19,16 @@ func (p spot) last() string {
 	return ""
 }
 
-// spots are the parts of an answer that the expression names.
-func (e *Expr) spots(own map[string]any) (out []spot) {
+// spotsIn are the parts of an answer that an expression names.
+func spotsIn(e *expression.Expr, own map[string]any) (out []spot) {
 	rooted := map[string]bool{}
-	for _, text := range e.paths {
-		tree, err := parser.Parse(text)
-		if err != nil {
-			continue
-		}
-		if p := spotOf(tree.Node); len(p) > 0 && has(own, p[0]) {
+	for _, text := range e.Paths {
+		if p := spot(expression.PathOf(text)); len(p) > 0 && has(own, p[0]) {
 			rooted[p[0].(string)] = true
 			out = append(out, p.part(own))
 		}
 	}
-	for _, n := range keysOf(e.names) { // inside all(...) and the like
+	for _, n := range sortedKeys(e.Names) { // inside all(...) and the like
 		if !rooted[n] && has(own, n) {
 			out = append(out, spot{n})
 		}
@@ -53,24 +48,6 @@ func has(own map[string]any, name any) bool {
 	s, ok := name.(string)
 	_, there := own[s]
 	return ok && there
-}
-
-func spotOf(n ast.Node) spot {
-	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		return spot{n.Value}
-	case *ast.ChainNode:
-		return spotOf(n.Node)
-	case *ast.MemberNode:
-		in := spotOf(n.Node)
-		switch p := n.Property.(type) {
-		case *ast.StringNode:
-			return append(in, p.Value)
-		case *ast.IntegerNode:
-			return append(in, p.Value)
-		}
-	}
-	return nil
 }
 
 // read follows a spot; nil if it leads nowhere.
@@ -134,10 +111,12 @@ func put(in any, p spot, v any) any {
 // wholes are a step's result with one part changed: it always has all its parts.
 func wholes(v any, k known, env map[string]any) (out []any) {
 	parts, _ := v.(map[string]any)
-	for _, name := range keysOf(parts) {
+	for _, name := range sortedKeys(parts) {
 		for _, o := range others(spot{name}, parts[name], k, env) {
 			out = append(out, put(parts, spot{name}, o))
 		}
 	}
 	return out
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,4 +1,4 @@
-package engine
+package evidence
 
 import (
 	"slices"
@@ -6,11 +6,12 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// words are the closed lists for fields of answers: several where fields of one name have different ones.
-type words map[string][][]string
+// Words are the closed lists of the words that fields of an answer can have, by the name of the field: several lists where fields of one
+// name have different ones.
+type Words map[string][][]string
 
 // of is the list that a field's value comes from; nil if it has none.
-func (w words) of(field, value string) []string {
+func (w Words) of(field, value string) []string {
 	for _, list := range w[field] {
 		if slices.Contains(list, value) {
 			return list
@@ -20,7 +21,7 @@ func (w words) of(field, value string) []string {
 }
 
 // any reports whether the field can have the value.
-func (w words) any(field string, value any) bool {
+func (w Words) any(field string, value any) bool {
 	s, _ := value.(string)
 	return len(w[field]) == 0 || w.of(field, s) != nil
 }
@@ -40,16 +41,9 @@ func (k known) others(field string, v any, depth int) (out []any) {
 	return out
 }
 
-// words are the closed lists for fields of the step's answer.
-func (s *Step) words() words {
-	results := []string{vocab.NoResponse, vocab.Offline, vocab.Refused, string(vocab.Denied), string(vocab.Opened)}
-	switch v := &s.Verbs; {
-	case v.Present != nil, v.PresentEach != nil:
-		results = results[3:]
-	case v.Phone == nil:
-		results = append(results, string(vocab.Held), string(vocab.Locked), string(vocab.Changed))
-	}
-	return words{
+// WordsOf are the closed lists for fields of answers that the contract has; results are the words that result can have.
+func WordsOf(results ...string) Words {
+	return Words{
 		"result":  {results},
 		"outcome": {{string(vocab.Reported), vocab.NoResponse, vocab.Offline, vocab.Refused}},
 		"method":  {{string(vocab.API), string(vocab.Link), string(vocab.Phone), string(vocab.Onsite)}},
@@ -65,3 +59,9 @@ func (s *Step) words() words {
 		"X-Place-Kind": {{"live", "test"}},
 	}
 }
+
+// ElementFields are the fields of the elements of lists: of a board, a line of a journal, a record or an event.
+var ElementFields = set(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords doors
+	seq boot at doorId channel action cause commandId grantId revision
+	recordId method result reason actor actorLabel doorName occurredAt recordedAt requestedAt source settledAs settledAt replays
+	eventId kind permitId externalRef late`)

@@ -1,16 +1,15 @@
-package engine
+package evidence
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // always are results that are never absent.
-var always = fieldSet(`it status body headers replayed ms count lines records events boards answers answered same statuses fresh sent outcomes results reasons`)
+var always = set(`it status body headers replayed ms count lines records events boards answers answered same statuses fresh sent outcomes results reasons`)
 
 // statuses are those that requests get, and a few that none gets.
 var statuses = []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504}
@@ -37,7 +36,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	case name == "ms":
 		return numbers(v, slowest, k)
 	case name == "count" && len(p) == 1:
-		n, _ := number(v)
+		n, _ := expression.Number(v)
 		return numbers(v, mostTimes*n+mostMore, k)
 	case name == "it" && len(p) == 1:
 		return wholes(v, k, env)
@@ -57,7 +56,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	if p[0] == "headers" && len(p) == 2 && everyHas[p.last()] {
 		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
 	}
-	if p[0] == "headers" && p.last() == "Content-Type" && strings.HasPrefix(show(v), "application/json") {
+	if p[0] == "headers" && p.last() == "Content-Type" && strings.HasPrefix(expression.Show(v), "application/json") {
 		return []any{"application/problem+json", "application/json" + nonsense}
 	}
 	if issued[p.last()] {
@@ -69,7 +68,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	if len(p) == 1 && each[p.last()] {
 		out = slices.DeleteFunc(out, func(o any) bool { return size(o) != size(v) })
 	}
-	if s, _ := v.(string); !k.text && (len(p) > 1 || !always[p.last()]) && k.words.of(p.last(), s) == nil {
+	if s, _ := v.(string); !k.Search && (len(p) > 1 || !always[p.last()]) && k.words.of(p.last(), s) == nil {
 		out = append(out, nil)
 	}
 	return out
@@ -79,7 +78,7 @@ func isText(v any) bool { _, is := v.(string); return is }
 
 // succeeded reports whether the answer is a success; that it then has data is checked against the documents in any case.
 func succeeded(env map[string]any) bool {
-	status, err := number(env["status"])
+	status, err := expression.Number(env["status"])
 	return err == nil && status == 200
 }
 
@@ -92,13 +91,13 @@ const slowest = 14_999
 const mostTimes, mostMore = 10, 20
 
 // everyHas are headers without which no answer is accepted, or which the protocol gives every answer.
-var everyHas = fieldSet(`X-Request-Id X-Place-Kind Date Content-Length`)
+var everyHas = set(`X-Request-Id X-Place-Kind Date Content-Length`)
 
 // issued are parts of a key: a step that got none is BLOCKED.
-var issued = fieldSet(`keyId apiKey`)
+var issued = set(`keyId apiKey`)
 
 // each are results with one element per request, whatever the answers.
-var each = fieldSet(`answers statuses`)
+var each = set(`answers statuses`)
 
 func size(v any) int {
 	if m, ok := v.(map[string]any); ok {
@@ -108,53 +107,6 @@ func size(v any) int {
 	return len(l)
 }
 
-// listed are the results of the verbs that read lists. Such a verb has no other result but the list's length and ends.
-var listed = []string{"records", "events", "lines", "boards"}
-
-// settled makes what the engine derives from a list agree with the list, or the list with a changed length, and the body
-// of an answer with its parts.
-func settled(env, was map[string]any) map[string]any {
-	env = oneBody(env, was)
-	for _, name := range listed {
-		list, ok := env[name].([]any)
-		before, _ := was[name].([]any)
-		count, err := number(env["count"])
-		if _, counts := was["count"]; !ok || !counts || err != nil {
-			continue
-		}
-		if n := int(count); len(list) == len(before) && n != len(list) && n >= 0 && n <= maxSettled {
-			for more := any(map[string]any{}); len(list) < n; {
-				if len(list) > 0 {
-					more = list[0]
-				}
-				list = append(slices.Clip(list), more)
-			}
-			list = list[:min(n, len(list))]
-		}
-		out := maps.Clone(env)
-		out[name], out["count"] = list, as(was["count"], float64(len(list)))
-		ends := map[string]int{"first": 0, "last": len(list) - 1}
-		for _, end := range keysOf(ends) {
-			if _, there := was[end]; there && len(list) > 0 && !reflect.DeepEqual(env[end], was[end]) { // the end itself was changed
-				list, _ = put(list, spot{ends[end]}, env[end]).([]any)
-			}
-		}
-		out[name] = list
-		for end, i := range ends {
-			if len(list) == 0 {
-				delete(out, end)
-			} else {
-				out[end] = list[i]
-			}
-		}
-		return out
-	}
-	return env
-}
-
-// maxSettled bounds the length that a list is given.
-const maxSettled = 2000
-
 // nonsense is a text that no expectation speaks of.
 const nonsense = "~?"
 
@@ -163,7 +115,7 @@ func different(v any, k known, depth int) (out []any) {
 	switch x := v.(type) {
 	case nil:
 		out = []any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}
-		return append(out, k.values...)
+		return append(out, k.Values...)
 	case bool:
 		return []any{!x}
 	case string:
@@ -173,7 +125,7 @@ func different(v any, k known, depth int) (out []any) {
 	case map[string]any:
 		return mappings(x, k, depth)
 	}
-	if _, err := number(v); err == nil {
+	if _, err := expression.Number(v); err == nil {
 		return numbers(v, 0, k)
 	}
 	if t := reflect.TypeOf(v); t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
@@ -188,14 +140,14 @@ const farther = 1000
 // numbers are numbers other than v: small ones, its neighbours, and the neighbours of what the expression compares it
 // with. Non-negative values stay non-negative. most 0 = no bound.
 func numbers(v any, most float64, k known) (out []any) {
-	n, err := number(v)
+	n, err := expression.Number(v)
 	if err != nil {
 		n = 0
 	}
 	near := []float64{0, 1, 2, n - 1, n + 1, 2*n + 1, n + 1000, n / 2}
 	reach := max(farther*max(n, -n), 1e6)
-	for _, c := range k.values {
-		if f, err := number(c); err == nil && f <= reach && f >= -reach {
+	for _, c := range k.Values {
+		if f, err := expression.Number(c); err == nil && f <= reach && f >= -reach {
 			near = append(near, f-1, f, f+1)
 		}
 	}
@@ -225,13 +177,13 @@ const mostChanged = 200
 func lists(l []any, k known, depth int) []any {
 	out := []any{[]any{}}
 	if len(l) == 0 {
-		for _, c := range append([]any{nonsense, 1.0}, k.values...) {
+		for _, c := range append([]any{nonsense, 1.0}, k.Values...) {
 			out = append(out, []any{c}, []any{k.element(c)})
 		}
 		return out
 	}
 	out = append(out, l[:len(l)-1], append(slices.Clone(l), l[0]))
-	for _, c := range k.values {
+	for _, c := range k.Values {
 		if _, list := c.([]any); list {
 			out = append(out, c)
 		}
@@ -271,7 +223,7 @@ func (k known) elements(v any, depth int) []any {
 
 func mappings(m map[string]any, k known, depth int) []any {
 	out := []any{map[string]any{}}
-	for _, c := range k.values {
+	for _, c := range k.Values {
 		if _, object := c.(map[string]any); object {
 			out = append(out, c)
 		}
@@ -279,11 +231,11 @@ func mappings(m map[string]any, k known, depth int) []any {
 	if depth == 0 {
 		return out
 	}
-	for _, name := range keysOf(m) {
+	for _, name := range sortedKeys(m) {
 		values := k.others(name, m[name], depth-1)
 		s, _ := m[name].(string)
 		_, yesNo := m[name].(bool)
-		if !k.text && !yesNo && k.words.of(name, s) == nil { // those are never absent
+		if !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
 			values = append(values, nil)
 		}
 		for _, v := range values {
@@ -293,18 +245,16 @@ func mappings(m map[string]any, k known, depth int) []any {
 	return out
 }
 
-// known is what an expression reveals about the values it expects: texts and numbers, and names of fields.
+// known is what is known about the values that an expression expects.
 type known struct {
-	values []any
-	fields []string
-	text   bool  // it searches texts and never mentions nil, which can't be searched
-	words  words // of fields that have a closed list
+	expression.Mentions
+	words Words // of fields that have a closed list
 }
 
 // element is a possible element of an empty list: all its fields have the same value.
 func (k known) element(v any) map[string]any {
 	out := map[string]any{}
-	for _, f := range k.fields {
+	for _, f := range k.Fields {
 		out[f] = v
 		if !k.words.any(f, v) {
 			out[f] = k.words[f][0][0]
@@ -312,37 +262,3 @@ func (k known) element(v any) map[string]any {
 	}
 	return out
 }
-
-func knownOf(n ast.Node) (k known) {
-	nils := false
-	ast.Walk(&n, collect(func(n ast.Node) {
-		switch n := n.(type) {
-		case *ast.NilNode:
-			nils = true
-		case *ast.BinaryNode:
-			switch n.Operator {
-			case "??":
-				nils = true
-			case "startsWith", "endsWith", "contains", "matches":
-				k.text = true
-			}
-		case *ast.StringNode:
-			k.values = append(k.values, n.Value)
-		case *ast.IntegerNode:
-			k.values = append(k.values, float64(n.Value))
-		case *ast.FloatNode:
-			k.values = append(k.values, n.Value)
-		case *ast.MemberNode:
-			if p, ok := n.Property.(*ast.StringNode); ok {
-				k.fields = append(k.fields, p.Value)
-			}
-		}
-	}))
-	k.text = k.text && !nils
-	return k
-}
-
-type collect func(ast.Node)
-
-// Visit implements ast.Visitor.
-func (c collect) Visit(n *ast.Node) { c(*n) }

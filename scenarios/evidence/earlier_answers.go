@@ -1,13 +1,14 @@
-package engine
+package evidence
 
 import (
+	"errors"
 	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
-	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/vm"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // What a step captured or computed from an answer would have been another value only if that
@@ -18,15 +19,15 @@ import (
 type source struct {
 	env   map[string]any // what the expressions saw
 	spots []spot         // the parts of it that they mention
-	words words
+	words Words
 	known known // what they compare it with, and which fields they read
 }
 
 // speaks adds an expression that sees the source; own are the names whose parts may change.
-func (s *source) speaks(e *Expr, own map[string]any) {
-	s.spots = append(s.spots, e.spots(own)...)
-	s.known.values = append(s.known.values, e.known.values...)
-	s.known.fields = append(s.known.fields, e.known.fields...)
+func (s *source) speaks(e *expression.Expr, own map[string]any) {
+	s.spots = append(s.spots, spotsIn(e, own)...)
+	s.known.Values = append(s.known.Values, e.Mentions.Values...)
+	s.known.Fields = append(s.known.Fields, e.Mentions.Fields...)
 }
 
 // given is a name's value as a function of where it came from.
@@ -68,7 +69,7 @@ func (g *given) sources() (out []*source) {
 		}
 	}
 	add(g.src)
-	for _, name := range keysOf(g.deps) {
+	for _, name := range sortedKeys(g.deps) {
 		for _, s := range g.deps[name].sources() {
 			add(s)
 		}
@@ -76,118 +77,110 @@ func (g *given) sources() (out []*source) {
 	return out
 }
 
-// captured remembers where the names of a step's captures came from.
-func (f *fileRun) captured(s *Step, sc *scope) {
-	src := &source{env: sc.env(), words: s.asked().words()}
+// Past knows where the names of a file came from. The zero Past knows none. Steps may use it at the same time.
+type Past struct {
+	mu    sync.Mutex
+	given map[string]*given
+}
+
+// Forget says that a name has a new value that came from no answer.
+func (h *Past) Forget(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.given, name)
+}
+
+// Captured says that names were captured from an answer. env is everything that the expressions saw, and own the parts of the
+// answer in it.
+func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words) {
+	src := &source{env: env, words: words}
 	all := map[string]*given{}
-	for _, name := range keysOf(s.Capture) {
-		e := s.Capture[name]
-		src.speaks(e, sc.vars)
-		all[name] = &given{src: src, at: e.spot(sc.vars), deps: f.before(e, sc.vars), make: func(env map[string]any) (any, error) {
-			v, err := vm.Run(e.prog, env)
+	for _, name := range sortedKeys(names) {
+		e := names[name]
+		src.speaks(e, own)
+		all[name] = &given{src: src, at: whole(e, own), deps: h.before(e, own), make: func(env map[string]any) (any, error) {
+			v, err := e.Run(env)
 			if err == nil && v == nil {
-				err = errMissing // the step would have been BLOCKED
+				err = errNoValue // the step would have been BLOCKED
 			}
 			return v, err
 		}}
 	}
-	f.gives(all)
+	h.gives(all)
 }
 
-// computed remembers where the names that a step sets come from.
-func (f *fileRun) computed(vars VarSet, sc *scope) {
-	all, env := map[string]*given{}, sc.env()
-	for name, value := range vars {
-		g := &given{src: &source{env: env}, deps: map[string]*given{}, make: func(env map[string]any) (any, error) {
-			return value.eval(&scope{file: f, vars: env})
-		}}
-		for _, e := range value.exprs() {
-			own := e.earlier(env)
-			for n, d := range f.before(e, nil) {
+var errNoValue = errors.New("no value")
+
+// Value is a value that a step computes.
+type Value struct {
+	Exprs []*expression.Expr // in it
+	Make  func(env map[string]any) (any, error)
+}
+
+// Computed says that a step gave names to values. env is everything that their expressions saw; fixed reports the names in it
+// that the file itself fixes, such as the columns of a table that is written down.
+func (h *Past) Computed(values map[string]Value, env map[string]any, fixed func(name string) bool) {
+	all := map[string]*given{}
+	for name, value := range values {
+		g := &given{src: &source{env: env}, deps: map[string]*given{}, make: value.Make}
+		for _, e := range value.Exprs {
+			own := earlier(e, env)
+			for n, d := range h.before(e, nil) {
 				g.deps[n] = d
 				delete(own, n)
 			}
-			for n := range own {
-				if sc.ofTable(n) {
-					delete(own, n)
-				}
-			}
+			maps.DeleteFunc(own, func(n string, _ any) bool { return fixed(n) })
 			g.src.speaks(e, own)
 		}
 		all[name] = g
 	}
-	f.gives(all)
+	h.gives(all)
 }
 
-func (f *fileRun) gives(all map[string]*given) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.given == nil {
-		f.given = map[string]*given{}
+func (h *Past) gives(all map[string]*given) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.given == nil {
+		h.given = map[string]*given{}
 	}
-	maps.Copy(f.given, all)
+	maps.Copy(h.given, all)
 }
 
 // before are the names in an expression that come from earlier steps, without own.
-func (f *fileRun) before(e *Expr, own map[string]any) map[string]*given {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (h *Past) before(e *expression.Expr, own map[string]any) map[string]*given {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	out := map[string]*given{}
-	for name := range e.names {
-		if g := f.given[name]; g != nil && !has(own, name) {
+	for name := range e.Names {
+		if g := h.given[name]; g != nil && !has(own, name) {
 			out[name] = g
 		}
 	}
 	return out
 }
 
-// spot is where the expression's value is, if it only names a part of own.
-func (e *Expr) spot(own map[string]any) spot {
-	tree, err := parser.Parse(e.src)
-	if err != nil {
-		return nil
-	}
-	if p := spotOf(tree.Node); len(p) > 0 && has(own, p[0]) {
+// whole is where the expression's value is, if it only names a part of own.
+func whole(e *expression.Expr, own map[string]any) spot {
+	if p := spot(expression.PathOf(e.Src)); len(p) > 0 && has(own, p[0]) {
 		return p
 	}
 	return nil
 }
 
-// exprs are the expressions in a value.
-func (a Any) exprs() (out []*Expr) {
-	switch v := a.v.(type) {
-	case Text:
-		for _, p := range v.parts {
-			if p.expr != nil {
-				out = append(out, p.expr)
-			}
-		}
-	case []Any:
-		for _, e := range v {
-			out = append(out, e.exprs()...)
-		}
-	case map[string]Any:
-		for _, name := range keysOf(v) {
-			out = append(out, v[name].exprs()...)
-		}
-	}
-	return out
-}
-
-// turnsWith reports whether other earlier answers would change the expectation's outcome; ok is false if it mentions
+// withOtherPast reports whether other earlier answers would change the expectation's outcome; ok is false if it mentions
 // nothing that comes from one.
-func (e *Expr) turnsWith(sc *scope, want bool) (turns, ok bool) {
-	deps := sc.file.before(e, nil)
+func (m Met) withOtherPast(past *Past) (differs, ok bool) {
+	e := m.Expr
+	deps := past.before(e, nil)
 	if len(deps) == 0 {
 		return false, false
 	}
-	env := sc.env()
-	own := e.earlier(env)
+	own, mentioned := earlier(e, m.Env), spotsIn(e, m.Env)
 	for n := range deps {
 		delete(own, n)
 	}
-	root := &given{src: &source{env: env, spots: e.spots(own)}, deps: deps, make: func(env map[string]any) (any, error) { return vm.Run(e.prog, env) }}
-	looked := root.looked(e.spots(env))
+	root := &given{src: &source{env: m.Env, spots: spotsIn(e, own)}, deps: deps, make: e.Run}
+	looked := root.looked(mentioned)
 	other := func(changed map[*source]map[string]any) bool {
 		for src, env := range changed {
 			if names(looked[src], "status") && names(looked[src], "error") && !agree(env) {
@@ -196,17 +189,17 @@ func (e *Expr) turnsWith(sc *scope, want bool) (turns, ok bool) {
 		}
 		v, err := root.with(changed, map[*given]any{})
 		b, isBool := v.(bool)
-		return err == nil && isBool && b != want
+		return err == nil && isBool && b != m.Want
 	}
 	for src, spots := range looked {
-		if len(looked) == 1 && len(root.src.spots) == 0 && len(spots) == len(e.spots(env)) && fitsAllStatuses(spots, src.env, func(env map[string]any) bool {
+		if len(looked) == 1 && len(root.src.spots) == 0 && len(spots) == len(mentioned) && fitsAllStatuses(spots, src.env, func(env map[string]any) bool {
 			return !other(map[*source]map[string]any{src: env})
 		}) {
 			return false, true
 		}
 	}
 	var ways []way
-	for w := range root.ways(e.known, looked) {
+	for w := range root.ways(known{Mentions: e.Mentions}, looked) {
 		for _, v := range w.options {
 			if other(map[*source]map[string]any{w.src: written(w.src.env, w.at, v)}) {
 				return true, true
@@ -247,10 +240,10 @@ func (g *given) looked(parts []spot) map[*source][]spot {
 // ways are those of all answers that the value came of; looked are the parts of them that an expectation names.
 func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 	sources := g.sources()
-	k.values = slices.Clone(k.values)
+	k.Values = slices.Clone(k.Values)
 	for _, s := range sources {
 		for _, p := range s.spots {
-			k.values = append(k.values, plain(read(s.env, p), 2)...)
+			k.Values = append(k.Values, plain(read(s.env, p), 2)...)
 		}
 	}
 	return func(yield func(way) bool) {
@@ -265,7 +258,7 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 		}
 		for _, s := range sources {
 			k := k
-			k.words, k.values, k.fields = s.words, append(slices.Clip(k.values), s.known.values...), append(slices.Clip(k.fields), s.known.fields...)
+			k.words, k.Values, k.Fields = s.words, append(slices.Clip(k.Values), s.known.Values...), append(slices.Clip(k.Fields), s.known.Fields...)
 			for _, p := range s.spots {
 				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
 					return

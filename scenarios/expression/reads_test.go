@@ -1,4 +1,4 @@
-package engine
+package expression
 
 import "testing"
 
@@ -17,7 +17,7 @@ func TestWordsIn(t *testing.T) {
 		{"two words, two words more, two wordsmiths", "two words", 2},
 		{"a/b/ a/b/", "a/b/", 2},
 	} {
-		if got := wordsIn(c.text, c.word); got != c.want {
+		if got := WordsIn(c.text, c.word); got != c.want {
 			t.Errorf("%q in %q: %d times, want %d", c.word, c.text, got, c.want)
 		}
 	}

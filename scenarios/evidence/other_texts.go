@@ -1,4 +1,4 @@
-package engine
+package evidence
 
 import "time"
 
@@ -8,7 +8,7 @@ func texts(x string, k known) []any {
 	if at, err := time.Parse(time.RFC3339, x); err == nil {
 		out = []any{moved(at, -era), moved(at, era)}
 	}
-	for _, c := range k.values {
+	for _, c := range k.Values {
 		s, ok := c.(string)
 		switch {
 		case !ok:

@@ -1,13 +1,16 @@
-package engine
+package evidence
 
 import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// truism reports whether the expectation says what is always so.
-func (e *Expr) truism() bool {
-	tree, err := parser.Parse(e.src)
+// Truism reports whether an expectation says what is always so, whatever the answer: that a count isn't negative, or that no board is ahead of
+// what was sent to it.
+func Truism(e *expression.Expr) bool {
+	tree, err := parser.Parse(e.Src)
 	return err == nil && (neverNegative(tree.Node) || neverAhead(tree.Node))
 }
 

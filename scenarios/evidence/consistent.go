@@ -1,9 +1,62 @@
-package engine
+package evidence
 
 import (
 	"maps"
 	"reflect"
+	"slices"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
+
+// An answer that a target didn't give has to be one that it could have given: parts that repeat each other change
+// together, so comparing the two proves nothing.
+
+// listed are the results of the verbs that read lists. Such a verb has no other result but the list's length and ends.
+var listed = []string{"records", "events", "lines", "boards"}
+
+// settled makes what the engine derives from a list agree with the list, or the list with a changed length, and the body
+// of an answer with its parts.
+func settled(env, was map[string]any) map[string]any {
+	env = oneBody(env, was)
+	for _, name := range listed {
+		list, ok := env[name].([]any)
+		before, _ := was[name].([]any)
+		count, err := expression.Number(env["count"])
+		if _, counts := was["count"]; !ok || !counts || err != nil {
+			continue
+		}
+		if n := int(count); len(list) == len(before) && n != len(list) && n >= 0 && n <= maxSettled {
+			for more := any(map[string]any{}); len(list) < n; {
+				if len(list) > 0 {
+					more = list[0]
+				}
+				list = append(slices.Clip(list), more)
+			}
+			list = list[:min(n, len(list))]
+		}
+		out := maps.Clone(env)
+		out[name], out["count"] = list, as(was["count"], float64(len(list)))
+		ends := map[string]int{"first": 0, "last": len(list) - 1}
+		for _, end := range sortedKeys(ends) {
+			if _, there := was[end]; there && len(list) > 0 && !reflect.DeepEqual(env[end], was[end]) { // the end itself was changed
+				list, _ = put(list, spot{ends[end]}, env[end]).([]any)
+			}
+		}
+		out[name] = list
+		for end, i := range ends {
+			if len(list) == 0 {
+				delete(out, end)
+			} else {
+				out[end] = list[i]
+			}
+		}
+		return out
+	}
+	return env
+}
+
+// maxSettled bounds the length that a list is given.
+const maxSettled = 2000
 
 // bodyParts are results that repeat a part of the answer's body.
 var bodyParts = []string{"data", "error", "message", "details", "total"}
@@ -26,8 +79,8 @@ func oneBody(env, was map[string]any) map[string]any {
 			out[part] = body[part]
 		}
 	}
-	if code, err := number(body["statusCode"]); err == nil && has(was, "status") {
-		if status, err := number(env["status"]); err == nil && !unchanged(env["status"], was["status"]) {
+	if code, err := expression.Number(body["statusCode"]); err == nil && has(was, "status") {
+		if status, err := expression.Number(env["status"]); err == nil && !unchanged(env["status"], was["status"]) {
 			body["statusCode"] = as(body["statusCode"], status)
 		} else {
 			out["status"] = as(was["status"], code)
@@ -50,7 +103,7 @@ func oneBody(env, was map[string]any) map[string]any {
 // page makes a list and its total agree, as a page is never longer than the list.
 func page(out, body, was map[string]any) {
 	list, ok := out["data"].([]any)
-	total, err := number(out["total"])
+	total, err := expression.Number(out["total"])
 	if n := int(total); !ok || err != nil || n >= len(list) {
 		return
 	} else if n >= 0 && !unchanged(out["total"], was["total"]) {
