@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"strings"
-
 	"github.com/doorlab/doorlab/scenarios/evidence"
 )
 
@@ -106,21 +104,6 @@ func (v *Verbs) persons() []string {
 		return []string{v.Key.Name.raw}
 	}
 	return nil
-}
-
-// ownParts reports whether the expression uses only those parts of a value that the file itself provided.
-func (e *Expr) ownParts(name string, fixed map[string]bool) bool {
-	parts := 0
-	for _, path := range e.Paths {
-		if root, _, _ := strings.Cut(path, "."); root != name {
-			continue
-		}
-		if !fixed[path] {
-			return false
-		}
-		parts++
-	}
-	return parts > 0
 }
 
 // own adds the names, and parts of people, that no answer influences.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -16,37 +16,6 @@ import (
 // opposite answer as well, a refusal instead of a success or a success instead of a refusal, it isn't evidence:
 // "status != 500" says nothing about a command. What else a step says (equal answers, a whole body that is searched)
 // isn't known of an answer that wasn't given, so such a step isn't tried.
-
-// refusals are what requests might be refused with, a few of each kind.
-var refusals = []struct {
-	status int
-	code   string
-	reason vocab.Outcome
-}{
-	{409, "device_offline", vocab.Offline}, {502, "device_refused", vocab.Refused}, {504, "device_no_response", vocab.NoResponse},
-	{503, "store_offline", vocab.Offline}, {404, "link_invalid", ""}, {404, "not_found", ""}, {409, "entry_denied", ""}, {409, "rule_violated", ""},
-	{409, "permit_period_too_long", ""}, {400, "invalid_field", ""}, {401, "token_invalid", ""}, {403, "scope_missing", ""}, {429, "rate_limited", ""},
-}
-
-// opposites are what the target might have answered instead: a refusal for a success, and the reverse.
-func opposites(a *answer) (out []*answer) {
-	other := func(status int, body map[string]any) {
-		raw, _ := json.Marshal(body)
-		out = append(out, &answer{Status: status, Raw: raw, Body: body, Headers: a.Headers, Ms: a.Ms})
-	}
-	if a.Status/100 != 2 {
-		other(200, map[string]any{"success": true, "data": map[string]any{"outcome": string(vocab.Reported)}})
-		return out
-	}
-	for _, r := range refusals {
-		body := map[string]any{"error": r.code, "message": "refused", "statusCode": float64(r.status)}
-		if r.reason != "" {
-			body["details"] = map[string]any{"reason": string(r.reason)}
-		}
-		other(r.status, body)
-	}
-	return out
-}
 
 // accepts reports whether what the verb itself expects of an answer is met.
 func (v *Verbs) accepts(x *frame, a *answer) bool {
@@ -63,7 +32,7 @@ func (x *frame) bothWays(out fields) string {
 	asked.step = s.asked()
 	verbs := &asked.step.Verbs
 	answered := verbs.Phone != nil && verbs.Phone.Answered != nil // which says nothing about the door
-	if len(s.Expect) == 0 && !answered || verbs.Control != nil || slices.ContainsFunc(s.Expect, func(e Expr) bool { return e.saysMore() }) {
+	if len(s.Expect) == 0 && !answered || verbs.Control != nil || slices.ContainsFunc(s.Expect, func(e Expr) bool { return evidence.SpeaksOfMore(&e.Expr) }) {
 		return ""
 	}
 	if verbs.Present != nil || verbs.Phone != nil {
@@ -73,7 +42,9 @@ func (x *frame) bothWays(out fields) string {
 	if verbs.answered() == nil || err != nil {
 		return ""
 	}
-	for _, a := range opposites(&answer{Status: int(status), Headers: map[string]string{}}) {
+	for _, other := range evidence.Opposites(int(status)) {
+		raw, _ := json.Marshal(other.Body)
+		a := &answer{Status: other.Status, Raw: raw, Body: other.Body, Headers: map[string]string{}}
 		if verbs.accepts(&asked, a) && x.fits(a, out) {
 			return strings.TrimSpace(fmt.Sprint(a.Status, " ", a.text("error")))
 		}
@@ -135,47 +106,14 @@ func (x *frame) letInOrNot(out fields) string {
 	if was == "" {
 		return ""
 	}
-	type other struct {
-		result string
-		reason vocab.Reason
-	}
-	others := []other{{string(vocab.Opened), vocab.Reason(vocab.Onsite)}, {string(vocab.Opened), vocab.Reason(vocab.Phone)}, {string(vocab.Opened), vocab.FreeWindow}}
-	if was != string(vocab.Denied) {
-		others = nil
-		for _, r := range []vocab.Reason{vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.DoorOutOfScope, vocab.ClosedWindow} {
-			others = append(others, other{string(vocab.Denied), r})
-		}
-	}
-	for _, o := range others {
+	for _, o := range evidence.OppositeDecisions(was) {
 		changed := maps.Clone(out)
-		changed["result"], changed["reason"] = o.result, string(o.reason)
+		changed["result"], changed["reason"] = o.Result, string(o.Reason)
 		if x.decided(result, reason, changed) == nil && x.holds(changed) {
-			return o.result + " (" + string(o.reason) + ")"
+			return o.Result + " (" + string(o.Reason) + ")"
 		}
 	}
 	return ""
-}
-
-// alike are headers that a refusal has as well as a success: they don't show which it was.
-var alike = fieldSet(`Content-Type Content-Length Date Cache-Control Vary Server Connection X-Request-Id X-Place-Kind`)
-
-// common reports whether a path such as ["Date"], ?.Date or nothing leads to such a header, or to all headers.
-func common(path string) bool {
-	name := strings.Trim(path, `[]"'?.`)
-	return name == "" || alike[http.CanonicalHeaderKey(name)]
-}
-
-// saysMore reports whether the expectation is about something that isn't known of an answer that wasn't given.
-func (e *Expr) saysMore() bool {
-	for n := range e.Names {
-		if n == "same" || n == "answers" {
-			return true
-		}
-	}
-	return slices.ContainsFunc(e.Paths, func(p string) bool {
-		name, ofHeader := strings.CutPrefix(p, "headers")
-		return p == "body" || p == "it" || ofHeader && !common(name)
-	})
 }
 
 // evidence takes back that a step that passed asserted something if it had nothing to look at, or if the opposite answer
@@ -191,7 +129,7 @@ func (x *frame) evidence(out fields) {
 		why = "its status fits a success as well as a refusal"
 	} else if reason := x.byReason(out); reason != "" {
 		why = "the decision's reason was " + reason
-		if vocab.Reason(reason) == letIn {
+		if vocab.Reason(reason) == evidence.LetIn {
 			why = "somebody was let in"
 		}
 	}

@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
+
+	"github.com/doorlab/doorlab/scenarios/evidence"
 )
 
 // What a step expects of the status and body of its answer, and which of that is no expectation.
@@ -33,10 +33,6 @@ func (v *Verbs) answered() *Answered {
 	return nil
 }
 
-// manyRefusals is more than a race explains: that a request may succeed or be refused, for any reason, isn't an
-// expectation.
-const manyRefusals = 4
-
 // fitsAll reports an expectation that every answer meets.
 func (c *checker) fitsAll(s *Step) {
 	a := s.Verbs.answered()
@@ -48,27 +44,9 @@ func (c *checker) fitsAll(s *Step) {
 			c.b.Problem(s.pos, "match is empty: every answer would match")
 		}
 	}
-	if why := fitsMost(a.Status.codes()); why != "" {
+	if why := evidence.FitsMost(a.Status.codes()); why != "" {
 		c.b.Problem(s.pos, "%s", why)
 	}
-}
-
-// fitsMost says why a list of statuses is no expectation, "" if it is one.
-func fitsMost(codes []int) string {
-	kinds := map[int]int{}
-	for _, code := range codes {
-		kinds[code/100]++
-	}
-	names := func(code int) bool { return slices.Contains(codes, code) }
-	switch {
-	case kinds[2] > 0 && names(502) && names(504):
-		return "status lists success, 502 and 504: every answer from a board would match"
-	case kinds[2] > 0 && kinds[4] > 0 && kinds[5] > 0:
-		return "status lists success, refusal and failure: every answer would match"
-	case kinds[2] > 0 && kinds[4] >= manyRefusals:
-		return fmt.Sprintf("status lists success and %d refusals: nearly every answer would match", kinds[4])
-	}
-	return ""
 }
 
 // codes are the statuses that are known before the run.
@@ -81,18 +59,12 @@ func (s Statuses) codes() (out []int) {
 	return out
 }
 
-// fitsBoth reports whether a success and a refusal are in the list.
-func fitsBoth(codes []int) bool {
-	ok := func(code int) bool { return code/100 == 2 }
-	return slices.ContainsFunc(codes, ok) && slices.ContainsFunc(codes, func(code int) bool { return !ok(code) })
-}
-
 // listed applies the rules for lists of statuses to a list from templates.
 func (x *frame) listed(e *Answered, codes []int) error {
-	if why := fitsMost(codes); why != "" {
+	if why := evidence.FitsMost(codes); why != "" {
 		return &invalid{text: why}
 	}
-	x.either = fitsBoth(codes) && len(x.step.Expect) == 0 && e.Match == nil && !e.Error.set()
+	x.either = evidence.FitsBoth(codes) && len(x.step.Expect) == 0 && e.Match == nil && !e.Error.set()
 	return nil
 }
 
@@ -112,7 +84,7 @@ func (s *Step) eitherWay() bool {
 	if a == nil || len(s.Expect) > 0 || a.Match != nil || a.Error.set() {
 		return false
 	}
-	return fitsBoth(a.Status.codes())
+	return evidence.FitsBoth(a.Status.codes())
 }
 
 // speaksOfFailure reports whether a required part of the body belongs to failures, or identifies one.

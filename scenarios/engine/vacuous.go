@@ -3,12 +3,10 @@ package engine
 import (
 	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/scenarios/evidence"
-	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // What may count as evidence: a step asserts something if its outcome depends on what the target did. Log lines,
@@ -52,7 +50,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			c.inside(*in, s, fixed)
 		}
 		c.atLeastOnce(&s.Verbs)
-		if s.If.constant() {
+		if s.If != nil && evidence.RefersOnlyTo(&s.If.Expr, nil) {
 			c.b.Problem(s.If.Pos, "if: %s is the same in every run: leave it out, or name what decides whether the step runs", s.If.Src)
 		}
 		s.Verbs.own(fixed)
@@ -68,7 +66,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		known := s.columns(fixed)
 		s.asserts = s.assertive(known)
 		for n, e := range s.Capture {
-			fixed[n] = e.named(s.decided(known))
+			fixed[n] = evidence.RefersOnlyTo(&e.Expr, s.decided(known))
 		}
 		if s.Background != "" {
 			c.running[s.Background] = s
@@ -76,10 +74,10 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		c.fitsAll(s)
 		c.claimsNothing(s)
 		for i := range s.Expect {
-			s.Expect[i].still = s.Expect[i].copies || s.Expect[i].named(known)
+			s.Expect[i].still = s.Expect[i].copies || evidence.RefersOnlyTo(&s.Expect[i].Expr, known)
 		}
 		if all := s.Verbs.all(); all != nil {
-			all.still = all.named(known)
+			all.still = evidence.RefersOnlyTo(&all.Expr, known)
 		}
 		if d := s.Never; d != nil && shorter(d, shortestNever) {
 			c.b.Problem(d.pos, "never must last at least %s: nothing can happen in less time", shortestNever)
@@ -203,7 +201,7 @@ func anyAsserts(steps []Step) bool {
 // idle reports whether an expectation holds whatever the target does: it refers only to fixed values, or only says that
 // a count isn't negative.
 func (e *Expr) idle(fixed map[string]bool) bool {
-	return e.copies || e.named(fixed) || evidence.Truism(&e.Expr)
+	return e.copies || evidence.RefersOnlyTo(&e.Expr, fixed) || evidence.Truism(&e.Expr)
 }
 
 // constant reports whether a value is the same whatever the target does.
@@ -211,7 +209,7 @@ func (a Any) constant(fixed map[string]bool) bool {
 	switch v := a.v.(type) {
 	case Text:
 		for _, p := range v.parts {
-			if p.expr != nil && !p.expr.named(fixed) {
+			if p.expr != nil && !evidence.RefersOnlyTo(&p.expr.Expr, fixed) {
 				return false
 			}
 		}
@@ -229,21 +227,6 @@ func (a Any) constant(fixed map[string]bool) bool {
 		}
 	}
 	return true
-}
-
-// named reports whether an expression refers only to fixed values.
-func (e *Expr) named(fixed map[string]bool) bool {
-	for n := range e.Names {
-		if !fixed[n] && !expression.Builtin(n) && !e.ownParts(n, fixed) {
-			return false
-		}
-	}
-	return true
-}
-
-// constant reports whether an expression names nothing.
-func (e *Expr) constant() bool {
-	return e != nil && !slices.ContainsFunc(keysOf(e.Names), func(n string) bool { return !expression.Builtin(n) })
 }
 
 // checked reports whether any step that was played could have failed because of what the target did. A step with

@@ -102,26 +102,6 @@ func earlier(e *expression.Expr, env map[string]any) map[string]any {
 	return out
 }
 
-// fitsAllStatuses reports whether the expectation speaks of the status alone, and a
-// success, a refusal and a failure would all do: what "status: [200, 409, 504]" is
-// refused for. That there is no 500 is worth saying.
-func fitsAllStatuses(spots []spot, env map[string]any, fits func(env map[string]any) bool) bool {
-	kinds, refused := map[int]bool{}, []int(nil)
-	for _, p := range spots {
-		if len(p) != 1 || p[0] != "status" {
-			return false
-		}
-	}
-	for _, code := range statuses {
-		if fits(written(env, spot{"status"}, as(env["status"], float64(code)))) {
-			kinds[code/100] = kinds[code/100] || code == 200 || code/100 != 2 // no answer is another success
-		} else {
-			refused = append(refused, code)
-		}
-	}
-	return kinds[2] && kinds[4] && kinds[5] && !slices.Equal(refused, []int{500})
-}
-
 // agree reports whether an answer is consistent: failures have an error, and a success, which is always 200, has none.
 func agree(env map[string]any) bool {
 	status, err := expression.Number(env["status"])
