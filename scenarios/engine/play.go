@@ -167,8 +167,8 @@ func blocked(steps []*StepResult) {
 	}
 }
 
-// cutShort is the error of a step whose time wasn't over when the file was interrupted: what it hadn't seen by then says
-// nothing about the target.
+// cutShort is the error of a step whose time wasn't over when the file was interrupted: what it hadn't seen by then
+// says nothing about the target.
 func cutShort(res *StepResult, last error, spent, limit time.Duration) error {
 	blocked([]*StepResult{res})
 	at := fmt.Sprintf("cut short after %s of %s", spent.Round(time.Millisecond), limit)
@@ -189,7 +189,7 @@ func prefixed(prefix, text string) string {
 // begin brings the laboratory to rest and fills in the vars.
 func (f *fileRun) begin(ctx context.Context, sc *scope) error {
 	if f.run.lab != nil {
-		if err := f.run.settle(ctx, true); err != nil {
+		if err := f.run.reset(ctx, true); err != nil {
 			return fmt.Errorf("the target is not ready: %w", err)
 		}
 	}
@@ -223,8 +223,8 @@ func override(text string) any {
 	return text
 }
 
-// end cancels what is still running in the background and collects it. A step that nothing waited for doesn't count,
-// unless the file ended early.
+// end waits for the steps that still run in the background, however long they take, and collects their results. A
+// step that nothing waited for makes the file INVALID, unless the file ended early.
 func (f *fileRun) end(whole bool) (out []*StepResult) {
 	f.mu.Lock()
 	left := f.backgrounds

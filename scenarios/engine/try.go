@@ -40,7 +40,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		never, err = s.Never.dur(sc)
 	}
 	if err != nil {
-		settle(res, err)
+		setStatus(res, err)
 		return
 	}
 	f.run.display.may(act, max(within, never))
@@ -75,7 +75,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		if err == nil {
 			x.evidence(out)
 		}
-		if settle(res, err); bad(res.Status) && len(res.Children) == 0 {
+		if setStatus(res, err); bad(res.Status) && len(res.Children) == 0 {
 			res.Tries = tries
 			res.Exchanges, res.Evidence = t.shown(&f.run.mask), f.run.mask.evidence(out)
 		}
@@ -156,8 +156,8 @@ func exprList(es Exprs) string {
 	return strings.Join(out, " and ")
 }
 
-// settle turns an error into a status.
-func settle(s *StepResult, err error) {
+// setStatus turns an error into a status.
+func setStatus(s *StepResult, err error) {
 	var fail *failure
 	var broken *breach
 	var inv *invalid
@@ -196,7 +196,7 @@ func (x *frame) attempt(depth int) (fields, error) {
 	}
 	for i := range x.step.Require {
 		if err := x.step.Require[i].unmet(sc); err != nil {
-			return out, &invalid{"the run does not count: " + err.Error(), soft(err)}
+			return out, &invalid{"require: " + err.Error(), soft(err)}
 		}
 	}
 	return out, nil
@@ -247,7 +247,7 @@ func (x *frame) expectations(sc *scope) (first error) {
 			continue
 		}
 		own := StepResult{}
-		settle(&own, err)
+		setStatus(&own, err)
 		x.res.Charges = append(x.res.Charges, report.Charge{Clauses: e.clauses, Name: e.Src, Status: own.Status, Detail: own.Detail})
 	}
 	x.res.Spared = first != nil && general == nil && len(x.res.Charges) > 0

@@ -196,7 +196,7 @@ func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 	f.cleared = append(f.cleared, a)
 	if a.hits < a.least {
 		f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
-			Detail: fmt.Sprintf("the run does not count: fault %s acted %d times, want at least %d (hits)", a.name, a.hits, a.least),
+			Detail: fmt.Sprintf("fault %s acted %d times, but the step needs at least %d (hits): give it more boards, commands or time", a.name, a.hits, a.least),
 			At:     f.run.now(), Started: a.to})
 	}
 	return nil
@@ -207,7 +207,7 @@ func (f *fileRun) unhit(ctx context.Context) []*StepResult {
 	for _, a := range f.faults {
 		if err := f.disarm(ctx, a); err != nil && ctx.Err() == nil {
 			f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
-				Detail: "the run does not count: how often fault " + a.name + " acted is not known: " + err.Error(),
+				Detail: "how often fault " + a.name + " acted isn't known: " + err.Error(),
 				At:     f.run.now(), Started: clock.WallNow()})
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Words are the closed lists of the words that fields of an answer can have, by the name of the field: several lists where fields of one
-// name have different ones.
+// Words are the closed lists of the words that fields of an answer can have, by the name of the field: several lists
+// where fields of one name have different ones.
 type Words map[string][][]string
 
 // of is the list that a field's value comes from; nil if it has none.

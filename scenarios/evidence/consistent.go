@@ -14,9 +14,9 @@ import (
 // listed are the results of the verbs that read lists. Such a verb has no other result but the list's length and ends.
 var listed = []string{"records", "events", "lines", "boards"}
 
-// settled makes what the engine derives from a list agree with the list, or the list with a changed length, and the body
-// of an answer with its parts.
-func settled(env, was map[string]any) map[string]any {
+// consistent makes what the engine derives from a list agree with the list, or the list with a changed length, and
+// the body of an answer with its parts.
+func consistent(env, was map[string]any) map[string]any {
 	env = oneBody(env, was)
 	for _, name := range listed {
 		list, ok := env[name].([]any)
@@ -25,7 +25,7 @@ func settled(env, was map[string]any) map[string]any {
 		if _, counts := was["count"]; !ok || !counts || err != nil {
 			continue
 		}
-		if n := int(count); len(list) == len(before) && n != len(list) && n >= 0 && n <= maxSettled {
+		if n := int(count); len(list) == len(before) && n != len(list) && n >= 0 && n <= maxLength {
 			for more := any(map[string]any{}); len(list) < n; {
 				if len(list) > 0 {
 					more = list[0]
@@ -55,8 +55,8 @@ func settled(env, was map[string]any) map[string]any {
 	return env
 }
 
-// maxSettled bounds the length that a list is given.
-const maxSettled = 2000
+// maxLength bounds the length that a list is given.
+const maxLength = 2000
 
 // bodyParts are results that repeat a part of the answer's body.
 var bodyParts = []string{"data", "error", "message", "details", "total"}
@@ -127,4 +127,11 @@ func unchanged(a, b any) bool {
 		return x.Len() == y.Len() && x.Pointer() == y.Pointer()
 	}
 	return x.Comparable() && a == b
+}
+
+// agree reports whether an answer is consistent: failures have an error, and a success, which is always 200, has none.
+func agree(env map[string]any) bool {
+	status, err := expression.Number(env["status"])
+	code, _ := env["error"].(string)
+	return err != nil || (status != 200) == (code != "")
 }

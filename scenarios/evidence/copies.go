@@ -9,8 +9,9 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// Copies traces names that steps define back to where their values came from, because a value compared with a copy of itself
-// is equal whatever the target does. A source is an expression over names that no step defined; "" is one that nothing else has.
+// Copies traces names that steps define back to where their values came from, because a value compared with a copy of
+// itself is equal whatever the target does. A source is an expression over names that no step defined; "" is one that
+// nothing else has.
 type Copies struct {
 	part    func(name string) bool // of an answer
 	of      map[string]string
@@ -55,8 +56,8 @@ func (k *Copies) SourceIn(e *expression.Expr, answer int) string {
 	return source
 }
 
-// Itself reports whether an expectation only compares values with copies of themselves. answer is the one that it is about if
-// that isn't the step's own, otherwise 0.
+// Itself reports whether an expectation only compares values with copies of themselves. answer is the one that it is
+// about if that isn't the step's own, otherwise 0.
 func (k *Copies) Itself(e *expression.Expr, answer int) bool {
 	tree, err := parser.Parse(e.Src)
 	return err == nil && k.same(tree.Node, answer)

@@ -45,7 +45,7 @@ func (g *given) with(changed map[*source]map[string]any, made map[*given]any) (a
 	}
 	env := g.src.env
 	if c := changed[g.src]; c != nil {
-		env = settled(c, g.src.env)
+		env = consistent(c, g.src.env)
 	}
 	for name, d := range g.deps {
 		v, err := d.with(changed, made)
@@ -90,8 +90,8 @@ func (h *Past) Forget(name string) {
 	delete(h.given, name)
 }
 
-// Captured says that names were captured from an answer. env is everything that the expressions saw, and own the parts of the
-// answer in it.
+// Captured says that names were captured from an answer. env is everything that the expressions saw, and own the
+// parts of the answer in it.
 func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words) {
 	src := &source{env: env, words: words}
 	all := map[string]*given{}
@@ -117,8 +117,8 @@ type Value struct {
 	Make  func(env map[string]any) (any, error)
 }
 
-// Computed says that a step gave names to values. env is everything that their expressions saw; fixed reports the names in it
-// that the file itself fixes, such as the columns of a table that is written down.
+// Computed says that a step gave names to values. env is everything that their expressions saw; fixed reports the
+// names in it that the file itself fixes, such as the columns of a table that is written down.
 func (h *Past) Computed(values map[string]Value, env map[string]any, fixed func(name string) bool) {
 	all := map[string]*given{}
 	for name, value := range values {
@@ -167,8 +167,8 @@ func whole(e *expression.Expr, own map[string]any) spot {
 	return nil
 }
 
-// withOtherPast reports whether other earlier answers would change the expectation's outcome; ok is false if it mentions
-// nothing that comes from one.
+// withOtherPast reports whether other earlier answers would change the expectation's outcome; ok is false if it
+// mentions nothing that comes from one.
 func (m Met) withOtherPast(past *Past) (differs, ok bool) {
 	e := m.Expr
 	deps := past.before(e, nil)

@@ -1,10 +1,11 @@
-// Package evidence decides whether an expectation that was met says anything about the target: whether it could have come
-// out differently. One that holds whatever the target answers ("status > 0", "len(x) >= 0", "a or not a", a pattern that
-// fits everything) shows nothing. So wherever one is met, the parts of the answer that it speaks of are replaced by others
-// that the target could have given; unless one of them breaks the expectation, or a real answer has, the file is INVALID.
+// Package evidence decides whether an expectation that was met says anything about the target: whether it could have
+// come out differently. One that holds whatever the target answers ("status > 0", "len(x) >= 0", "a or not a", a
+// pattern that fits everything) shows nothing. So wherever one is met, the parts of the answer that it speaks of are
+// replaced by others that the target could have given; unless one of them breaks the expectation, or a real answer
+// has, the file is INVALID.
 //
-// The engine tells a Watch of every expectation that it meets, and a Past where the file's names come from. At the end, the
-// Watch has what was no evidence.
+// The engine tells a Watch of every expectation that it meets, and a Past where the file's names come from. At the
+// end, the Watch has what was no evidence.
 package evidence
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// Watch records which expectations of a file could have come out differently, and which steps had evidence. The zero Watch
-// is empty. Steps may use it at the same time.
+// Watch records which expectations of a file could have come out differently, and which steps had evidence. The zero
+// Watch is empty. Steps may use it at the same time.
 type Watch struct {
 	mu     sync.Mutex
 	seen   map[*expression.Expr]*watched
@@ -56,8 +57,9 @@ func (w *Watch) Met(m Met, past *Past, holds bool, res *report.Step) {
 	}
 }
 
-// Passed notes a step that passed and claims clauses; why says what it lacked to be evidence for them, "" if it had some. step
-// identifies the step in the file, which begins at line; the rows of its table share it, and one with evidence is enough.
+// Passed notes a step that passed and claims clauses; why says what it lacked to be evidence for them, "" if it had
+// some. step identifies the step in the file, which begins at line; the rows of its table share it, and one with
+// evidence is enough.
 func (w *Watch) Passed(step any, line int, res *report.Step, claims []string, why string) {
 	if len(claims) == 0 {
 		return

@@ -65,8 +65,8 @@ func OfVerb(verb, clause string) bool {
 	return !listed || Among(list, clause)
 }
 
-// Family is the entry for the requests of a path, as the beginning of such paths: "" if there is none. Segments that are known only
-// during a run are *.
+// Family is the entry for the requests of a path, as the beginning of such paths: "" if there is none. Segments that
+// are known only during a run are *.
 func Family(path string) string {
 	for _, p := range pathShows {
 		if hasPrefix(path, p.prefix) {
@@ -86,7 +86,8 @@ func OfRequest(family, clause string) bool {
 	return false
 }
 
-// Among reports whether a list, separated by spaces, names the clause or its whole family: "AUTH CMD-1" has AUTH-3 and CMD-1.
+// Among reports whether a list, separated by spaces, names the clause or its whole family: "AUTH CMD-1" has AUTH-3
+// and CMD-1.
 func Among(list, clause string) bool {
 	family, _, _ := strings.Cut(clause, "-")
 	for one := range strings.FieldsSeq(list) {
@@ -112,10 +113,11 @@ func hasPrefix(path, prefix string) bool {
 }
 
 // Why a door opened or didn't decides, too, what the step can be evidence for: whoever is denied because a permit has
-// ended says nothing about how fast its revocation arrived, and whoever comes in by a free window nothing about permits.
+// ended says nothing about how fast its revocation arrived, and whoever comes in by a free window nothing about
+// permits.
 
-// reasonShows lists the guarantees, or families of them, for each reason. A reason that isn't listed can be evidence for
-// anything.
+// reasonShows lists the guarantees, or families of them, for each reason. A reason that isn't listed can be evidence
+// for anything.
 var reasonShows = map[vocab.Reason]string{
 	vocab.FreeWindow:     "AUTH CMD ENT-2 ENT-3 ENT-4 HRS LEG OFF-2 OFF-3 OFF-4 SYNC-3",
 	vocab.ClosedWindow:   "AUTH CMD ENT-2 ENT-3 ENT-4 HRS LEG OFF-2 OFF-3 OFF-4 SYNC-3",

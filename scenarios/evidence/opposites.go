@@ -2,7 +2,8 @@ package evidence
 
 import "github.com/doorlab/doorlab/internal/vocab"
 
-// What might the target have answered or decided instead? A step that would have passed with the opposite as well isn't evidence.
+// What might the target have answered or decided instead? A step that would have passed with the opposite as well
+// isn't evidence.
 
 // refusals are what requests might be refused with, a few of each kind.
 var refusals = []struct {
@@ -21,7 +22,8 @@ type Answer struct {
 	Body   map[string]any // as JSON decodes it
 }
 
-// Opposites are what the target might have answered instead of this status: refusals for a success (2xx), and the reverse.
+// Opposites are what the target might have answered instead of this status: refusals for a success (2xx), and the
+// reverse.
 func Opposites(status int) (out []Answer) {
 	if status/100 != 2 {
 		return []Answer{{200, map[string]any{"success": true, "data": map[string]any{"outcome": string(vocab.Reported)}}}}
@@ -42,7 +44,8 @@ type Decision struct {
 	Reason vocab.Reason
 }
 
-// OppositeDecisions are what might have been decided instead of this result: ways in for somebody who was denied, and the reverse.
+// OppositeDecisions are what might have been decided instead of this result: ways in for somebody who was denied, and
+// the reverse.
 func OppositeDecisions(result string) (out []Decision) {
 	if result == string(vocab.Denied) {
 		return []Decision{{string(vocab.Opened), vocab.Reason(vocab.Onsite)}, {string(vocab.Opened), vocab.Reason(vocab.Phone)}, {string(vocab.Opened), vocab.FreeWindow}}

@@ -21,9 +21,9 @@ type Met struct {
 	Decided func(field string) bool
 }
 
-// CouldDiffer reports whether the expectation would come out differently with another answer: the parts of the answer that
-// it speaks of are changed, one after the other and together. If it speaks only of what earlier answers gave, those are
-// changed; past knows where names came from.
+// CouldDiffer reports whether the expectation would come out differently with another answer: the parts of the answer
+// that it speaks of are changed, one after the other and together. If it speaks only of what earlier answers gave,
+// those are changed; past knows where names came from.
 func (m Met) CouldDiffer(past *Past) bool {
 	e, env, own := m.Expr, m.Env, m.Own
 	spots := spotsIn(e, own)
@@ -42,7 +42,7 @@ func (m Met) CouldDiffer(past *Past) bool {
 	}
 	both := names(spots, "status") && names(spots, "error")
 	other := func(changed map[string]any) bool {
-		return (!both || agree(changed)) && m.is(!m.Want, settled(changed, env))
+		return (!both || agree(changed)) && m.is(!m.Want, consistent(changed, env))
 	}
 	k := known{e.Mentions, m.Words}
 	k.Values = append(slices.Clone(k.Values), beside(e, env, own)...)
@@ -100,13 +100,6 @@ func earlier(e *expression.Expr, env map[string]any) map[string]any {
 		}
 	}
 	return out
-}
-
-// agree reports whether an answer is consistent: failures have an error, and a success, which is always 200, has none.
-func agree(env map[string]any) bool {
-	status, err := expression.Number(env["status"])
-	code, _ := env["error"].(string)
-	return err != nil || (status != 200) == (code != "")
 }
 
 func names(spots []spot, name string) bool {

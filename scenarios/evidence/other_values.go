@@ -76,7 +76,8 @@ func others(p spot, v any, k known, env map[string]any) []any {
 
 func isText(v any) bool { _, is := v.(string); return is }
 
-// succeeded reports whether the answer is a success; that it then has data is checked against the documents in any case.
+// succeeded reports whether the answer is a success; that it then has data is checked against the documents in any
+// case.
 func succeeded(env map[string]any) bool {
 	status, err := expression.Number(env["status"])
 	return err == nil && status == 200

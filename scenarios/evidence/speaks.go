@@ -13,7 +13,8 @@ import (
 // aboutStatus are the names with which an expectation speaks of the status.
 var aboutStatus = set(`status statuses error message details outcome code body answers same`)
 
-// SpeaksOfStatus reports whether an expectation is about the status of the answer; then it decides whether the answer must be a success.
+// SpeaksOfStatus reports whether an expectation is about the status of the answer; then it decides whether the answer
+// must be a success.
 func SpeaksOfStatus(e *expression.Expr) bool {
 	for name := range e.Names {
 		if aboutStatus[name] || name == "it" && speaksOfWhole(e) {
@@ -47,8 +48,8 @@ func common(path string) bool {
 	return name == "" || alike[http.CanonicalHeaderKey(name)]
 }
 
-// SpeaksOfMore reports whether an expectation is about something that isn't known of an answer that wasn't given: a whole body, a header that
-// not every answer has, or whether several answers are the same.
+// SpeaksOfMore reports whether an expectation is about something that isn't known of an answer that wasn't given: a
+// whole body, a header that not every answer has, or whether several answers are the same.
 func SpeaksOfMore(e *expression.Expr) bool {
 	for n := range e.Names {
 		if n == "same" || n == "answers" {

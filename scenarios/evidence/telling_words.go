@@ -8,9 +8,9 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// An expectation that something isn't said, `error != "foo"` or `not (json(body) contains "zzzz")`, could fail only for a
-// server that says just that. So a word counts as something that an answer might have had only if the contract has it,
-// if the file itself uses it elsewhere (a name in a request, say), or if it is what a leak looks like.
+// An expectation that something isn't said, `error != "foo"` or `not (json(body) contains "zzzz")`, could fail only
+// for a server that says just that. So a word counts as something that an answer might have had only if the contract
+// has it, if the file itself uses it elsewhere (a name in a request, say), or if it is what a leak looks like.
 
 // plainWord is a text that says nothing by its form, unlike a phone, an id, a time, a header or an address.
 var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z _/]*$`)
@@ -37,8 +37,8 @@ var contractWords = set(`locked unlocked open warning closed online offline unkn
 var leaks = set(`password passwd secret hash pepper salt token phone apikey key authorization bearer cookie panic goroutine runtime
 	stack trace traceback exception error sql sqlite select insert constraint undefined nan nil html script root home tmp internal`)
 
-// DropSilentWords drops from what expressions of a file mention the words that no answer would have. source is the whole
-// file, which may use a word elsewhere.
+// DropSilentWords drops from what expressions of a file mention the words that no answer would have. source is the
+// whole file, which may use a word elsewhere.
 func DropSilentWords(source string, all []*expression.Expr) {
 	for _, e := range all {
 		e.Mentions.Values = slices.DeleteFunc(slices.Clone(e.Mentions.Values), func(v any) bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// Truism reports whether an expectation says what is always so, whatever the answer: that a count isn't negative, or that no board is ahead of
-// what was sent to it.
+// Truism reports whether an expectation says what is always so, whatever the answer: that a count isn't negative, or
+// that no board is ahead of what was sent to it.
 func Truism(e *expression.Expr) bool {
 	tree, err := parser.Parse(e.Src)
 	return err == nil && (neverNegative(tree.Node) || neverAhead(tree.Node))

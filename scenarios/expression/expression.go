@@ -1,7 +1,7 @@
 // Package expression is the language of conditions and computed values in scenario files: expr-lang's, over the names
-// of a file and the fields of a step's result. It is stricter than the library: a comparison of two missing values and
-// all(...) of an empty list are errors, numbers compare as in JSON, and messages speak of objects, lists and text instead
-// of Go's types. It knows neither steps nor targets.
+// of a file and the fields of a step's result. It is stricter than the library: a comparison of two missing values
+// and all(...) of an empty list are errors, numbers compare as in JSON, and messages speak of objects, lists and text
+// instead of Go's types. It knows neither steps nor targets.
 package expression
 
 import (

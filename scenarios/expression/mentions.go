@@ -61,8 +61,8 @@ type Arg struct {
 	Literal bool // a text, a number, true, false or nil
 }
 
-// Calls are the calls in the expression of functions that a file can call, in order; the library's own (len, all and the like)
-// aren't among them.
+// Calls are the calls in the expression of functions that a file can call, in order; the library's own (len, all and
+// the like) aren't among them.
 func (e *Expr) Calls() (out []Call) {
 	ast.Walk(&e.tree, each(func(n ast.Node) {
 		call, ok := n.(*ast.CallNode)

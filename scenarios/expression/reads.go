@@ -143,8 +143,8 @@ func optional(n ast.Node) bool {
 	return ok && (m.Optional || optional(m.Node))
 }
 
-// Lacks is a path that the expression has read although it doesn't exist, "" for none. What stands only after "or", "??" or
-// "?:", and what ?. asks for, may be missing.
+// Lacks is a path that the expression has read although it doesn't exist, "" for none. What stands only after "or",
+// "??" or "?:", and what ?. asks for, may be missing.
 func (e *Expr) Lacks(env map[string]any) string { return unreachable(e.must, env) }
 
 // Absent is the first path of the expression whose last name is missing in the value before it, "" if none is. A path
@@ -204,8 +204,8 @@ var builtinNames = regexp.MustCompile(`^(nil|true|false|not|in|and|or|let|env|\$
 // Builtin reports whether a name is a word of the language itself.
 func Builtin(name string) bool { return builtinNames.MatchString(name) }
 
-// PathOf are the steps of a plain path: strings for fields and ints for elements, such as ["data", "items", 0, "id"] for
-// data.items[0].id. It is nil for anything else.
+// PathOf are the steps of a plain path: strings for fields and ints for elements, such as ["data", "items", 0, "id"]
+// for data.items[0].id. It is nil for anything else.
 func PathOf(text string) []any {
 	tree, err := parser.Parse(text)
 	if err != nil {

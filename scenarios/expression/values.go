@@ -26,8 +26,8 @@ func Show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Number is a value as a number; text may be a share such as 10%, which is 0.1. Anything else, and what isn't finite, is
-// an error.
+// Number is a value as a number; text may be a share such as 10%, which is 0.1. Anything else, and what isn't finite,
+// is an error.
 func Number(v any) (float64, error) {
 	switch v := v.(type) {
 	case int:

@@ -189,7 +189,7 @@ func (c *checker) channels(v *Netloss) {
 	for _, channel := range keysOf(v.Channels) {
 		t := v.Channels[channel]
 		if n, err := strconv.Atoi(channel); channel != "all" && (err != nil || n < 1) {
-			c.b.Problem(t.pos, "%q is neither the number of a channel nor all", channel)
+			c.b.Problem(t.pos, "%q is not a valid channel: write a channel number, or \"all\"", channel)
 		}
 		if word, ok := t.Literal(); ok && !slices.Contains(resting, word) {
 			c.b.Problem(t.pos, "%q is not a valid behaviour%s", word, near.Hint(word, resting))

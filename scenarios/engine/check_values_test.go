@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLiterals: a value that is written down and can't be right is reported before anything runs, with its place; what a
-// template gives, or what is expected to be refused, isn't.
+// TestLiterals: a value that is written down and can't be right is reported before anything runs, with its place;
+// what a template gives, or what is expected to be refused, isn't.
 func TestLiterals(t *testing.T) {
 	t.Parallel()
 	const week = `hours: {place: plc_1, week: {mond: []}`
@@ -48,7 +48,7 @@ func TestLiterals(t *testing.T) {
 		`hours: {place: plc_1, week: {mon: nonsense}}`:                               `mon must be a list of intervals`,
 		`hours: {place: plc_1, week: {mon: "${file}", tue: [["09:00", "${file}"]]}}`: "",
 		`policy: {doors: dor_1, ref: custom, mode: free, week: {mond: []}}`:          `"mond" is not a day`,
-		`netloss: {boards: brd_1, graceSec: 1, channels: {al: close}}`:               `"al" is neither the number of a channel nor all`,
+		`netloss: {boards: brd_1, graceSec: 1, channels: {al: close}}`:               `"al" is not a valid channel: write a channel number, or "all"`,
 		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}}`:              `"clsoe" is not a valid behaviour, did you mean "close"?`,
 		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}, status: 400}`: "",
 	} {
@@ -69,9 +69,9 @@ func literalProblem(t *testing.T, step, want string) {
 func TestCombined(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string]string{
-		`fault: {fault: offline, of: brd_1, share: 10%}`: `share is of all boards and excludes of`,
+		`fault: {fault: offline, of: brd_1, share: 10%}`: `share and of can't be combined`,
 		`clear: offlin`: `no fault "offlin" is armed in this file`,
-		`cohort: {name: a, boards: 1, part: 1/2}`:                           `boards and part exclude each other`,
+		`cohort: {name: a, boards: 1, part: 1/2}`:                           `boards and part are given: give only one of boards, share and part`,
 		`place: {place: plc_1, set: {timezone: Asia/Soul}}`:                 `timezone must be a time zone like Asia/Seoul`,
 		`call: {path: "@127.0.0.9/x"}`:                                      `a path begins with /, found "@127.0.0.9/x"`,
 		`call: {path: "http://evil/x"}`:                                     `a path begins with /`,
@@ -80,7 +80,7 @@ func TestCombined(t *testing.T) {
 		`control: {path: clock}`:                                            `a path begins with /`,
 		`call: {path: /echo, status: 999}`:                                  `status must be a whole number from 100 to 599`,
 		`call: {path: /echo, together: -1}`:                                 `together must be at least 1`,
-		`call: {path: /echo}, within: 1s, eventually: true, expect: n == 1`: `within and eventually exclude each other`,
+		`call: {path: /echo}, within: 1s, eventually: true, expect: n == 1`: `give within or eventually, not both`,
 		`call: {path: /echo}, within: -1s, expect: n == 1`:                  `within must not be negative`,
 		`pause: -5s`: `pause must not be negative`,
 		`command: {door: dor_1, command: hold, minutes: 99999}`:               `a whole number from 0`,
@@ -120,8 +120,8 @@ func TestSure(t *testing.T) {
 		`call: {path: /echo}, cases: 5`:                                         `cases must be a list`,
 		`call: {path: '/echo/${row}'}, cases: '${1..2}'`:                        "",
 		`call: {path: '/echo/${row}'}, cases: [1, 2]`:                           "",
-		`call: {path: /echo}, expect: data.n == 4, never: 1s, within: 2s`:       `never excludes within and eventually`,
-		`call: {path: /echo}, expect: data.n == 4, never: 1s, eventually: true`: `never excludes within and eventually`,
+		`call: {path: /echo}, expect: data.n == 4, never: 1s, within: 2s`:       `a step takes never, or within or eventually, not both`,
+		`call: {path: /echo}, expect: data.n == 4, never: 1s, eventually: true`: `a step takes never, or within or eventually, not both`,
 		wait + `}, {` + begin + `log: end`:                                      `b hasn't started here: wait comes after the background step`,
 		begin + wait + `}, {` + wait:                                            `b was waited for already`,
 		begin + wait + `, if: seed == 1}, {` + wait:                             "",

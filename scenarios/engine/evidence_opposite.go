@@ -116,8 +116,8 @@ func (x *frame) letInOrNot(out fields) string {
 	return ""
 }
 
-// evidence takes back that a step that passed asserted something if it had nothing to look at, or if the opposite answer
-// would have done as well. If it claims clauses, the file is INVALID unless another of its rows had more.
+// evidence takes back that a step that passed asserted something if it had nothing to look at, or if the opposite
+// answer would have done as well. If it claims clauses, the file is INVALID unless another of its rows had more.
 func (x *frame) evidence(out fields) {
 	s, why := x.step, ""
 	claims := s.ownClaims()

@@ -11,15 +11,15 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Keys that exclude each other are refused: one of them would be ignored.
+// Do the keys of a step go together? Of two that don't, one would be ignored.
 
 // combined reports the keys of a step that can't stand beside each other, and values that no answer could have.
 func (c *checker) combined(s *Step) {
 	if s.Within != nil && s.Eventually {
-		c.b.Problem(s.Within.pos, "within and eventually exclude each other; eventually is within: 30s")
+		c.b.Problem(s.Within.pos, "give within or eventually, not both; eventually means within: 30s")
 	}
 	if s.Never != nil && (s.Within != nil || s.Eventually) {
-		c.b.Problem(s.Never.pos, "never excludes within and eventually: the expectation stays false all the time, or it is tried until it holds")
+		c.b.Problem(s.Never.pos, "a step takes never, or within or eventually, not both: never checks that the expectation stays false, the others wait until it holds")
 	}
 	c.values(s)
 	c.forward("within", s.Within)
@@ -40,7 +40,7 @@ func (c *checker) combined(s *Step) {
 		c.clock(v.Clock, s.pos)
 	case v.Cohort != nil:
 		if given := cohortSize(v.Cohort); len(given) > 1 {
-			c.b.Problem(s.pos, "%s exclude each other: give one of boards, share and part", strings.Join(given, " and "))
+			c.b.Problem(s.pos, "%s are given: give only one of boards, share and part", strings.Join(given, " and "))
 		}
 	case v.Fault != nil:
 		c.arms(v.Fault)
@@ -55,7 +55,7 @@ func (c *checker) combined(s *Step) {
 
 func (c *checker) arms(v *Fault) {
 	if v.Share != nil && v.Of.set() {
-		c.b.Problem(v.Share.pos, "share is of all boards and excludes of; for a part of a cohort, choose another cohort from it")
+		c.b.Problem(v.Share.pos, "share and of can't be combined: share counts from all boards; for a part of a cohort, define a smaller cohort with from")
 	}
 	name := v.Name.Text
 	if !name.set() {

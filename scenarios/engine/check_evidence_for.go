@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/scenarios/evidence"
 )
 
-// Which guarantees can a step be evidence for? scenarios/evidence knows what verbs and requests can show; what a step sends and looks at
-// narrows it down.
+// Which guarantees can a step be evidence for? scenarios/evidence knows what verbs and requests can show; what a step
+// sends and looks at narrows it down.
 
 // shows reports whether the step can be evidence for a clause.
 func (s *Step) shows(clause string, background map[string]*Step) bool {

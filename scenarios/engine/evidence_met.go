@@ -11,8 +11,8 @@ import (
 
 // What the engine tells scenarios/evidence: which expectations it met, and where the file's names come from.
 
-// met notes an expectation that came out as err says, if it came out at all. own are the names from the step's answer, or
-// from the element of a list.
+// met notes an expectation that came out as err says, if it came out at all. own are the names from the step's
+// answer, or from the element of a list.
 func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
 	if fail, failed := errors.AsType[*failure](err); err != nil && !(failed && fail.definite) {
 		return

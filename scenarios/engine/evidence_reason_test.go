@@ -116,7 +116,7 @@ func TestReasonsOfLinks(t *testing.T) {
 	for want, out := range map[vocab.Reason]fields{
 		vocab.Expired:     {"status": 409, "error": "entry_denied", "details": map[string]any{"rule": "expired"}},
 		vocab.LinkInvalid: {"status": 404, "error": "link_invalid", "details": nil},
-		evidence.LetIn:             {"status": 200, "error": nil, "details": nil},
+		evidence.LetIn:    {"status": 200, "error": nil, "details": nil},
 		"":                {"status": 503, "error": "store_offline", "details": map[string]any{"reason": "offline"}},
 	} {
 		if got := x.reason(out); got != want {

@@ -9,7 +9,8 @@ import (
 )
 
 // Why a door opened or didn't decides, too, what the step can be evidence for: whoever is denied because a permit has
-// ended says nothing about how fast its revocation arrived, and whoever comes in by a free window nothing about permits.
+// ended says nothing about how fast its revocation arrived, and whoever comes in by a free window nothing about
+// permits.
 
 // reason is why the step's people came in or didn't: "" if it decided nothing, or not for all of them alike.
 func (x *frame) reason(out fields) vocab.Reason {

@@ -63,8 +63,8 @@ var permitParts = map[string]string{
 	"SYNC-1": "sync boards", "SYNC-2": "sync boards", "SYNC-3": "sync boards",
 }
 
-// onlyReads is about permits that are read: a state has nothing to do with their doors or with what boards have, nor a name with
-// their periods.
+// onlyReads is about permits that are read: a state has nothing to do with their doors or with what boards have, nor
+// a name with their periods.
 func (c *Call) onlyReads(s *Step, clause string) bool {
 	needs := permitParts[clause]
 	if needs == "" || len(s.Expect) == 0 || !strings.HasPrefix(c.Path.raw, permitsPath) {
