@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/scenarios/evidence"
 )
 
@@ -227,17 +226,6 @@ func (a Any) constant(fixed map[string]bool) bool {
 		}
 	}
 	return true
-}
-
-// checked reports whether any step that was played could have failed because of what the target did. A step with
-// children counts if its own expectations could have failed.
-func checked(steps []*StepResult) bool {
-	for _, s := range steps {
-		if s.Asserts && s.Status == judge.Pass && (len(s.Children) == 0 || s.Expects) || checked(s.Children) {
-			return true
-		}
-	}
-	return false
 }
 
 // columns are the fixed names within a table: also its columns, if the table is in the file.

@@ -125,7 +125,9 @@ func TestIdleWords(t *testing.T) {
 		t.Run(src, func(t *testing.T) {
 			t.Parallel()
 			met := evidence.Met{Expr: must.Get(expression.Compile(src))(t), Env: c.own, Own: c.own, Words: c.step.words(), Want: true}
-			if got := !met.CouldDiffer(&evidence.Past{}); got != c.idle {
+			var watch evidence.Watch
+			watch.Met(met, &evidence.Past{}, true, &StepResult{})
+			if got := len(watch.Idle()) > 0; got != c.idle {
 				t.Errorf("idle is %t, want %t", got, c.idle)
 			}
 		})

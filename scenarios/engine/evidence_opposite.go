@@ -142,5 +142,5 @@ func (x *frame) evidence(out fields) {
 // quiet reports whether a step is only made of steps that asserted nothing.
 func (s *Step) quiet(res *StepResult) bool {
 	nested := s.Verbs.Group != nil || s.Verbs.Parallel != nil
-	return nested && len(s.Expect) == 0 && len(res.Children) > 0 && !checked(res.Children)
+	return nested && len(s.Expect) == 0 && len(res.Children) > 0 && !evidence.Checked(res.Children)
 }

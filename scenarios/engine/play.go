@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -71,11 +72,11 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	if r.lab != nil {
 		fr.gaveUp(ctx, given, &res)
 	}
-	evidence := proofs(res.Steps, f.Base())
-	for _, p := range evidence {
+	proofs := evidence.Proofs(res.Steps, f.Base())
+	for _, p := range proofs {
 		r.assertions = append(r.assertions, p.Assertion)
 	}
-	res.Faults = fr.inForce(evidence)
+	res.Faults = fr.inForce(proofs)
 	for _, a := range fr.cleared {
 		res.Armed = append(res.Armed, report.Span{Fault: a.fault, From: a.from, To: a.to, Hits: a.hits})
 	}
@@ -108,7 +109,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 			res.Reason = needsControl
 		}
 	}
-	if res.Status == judge.Pass && !checked(res.Steps[len(setup):]) {
+	if res.Status == judge.Pass && !evidence.Checked(res.Steps[len(setup):]) {
 		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that ran could have failed because of the target's behaviour"
 	}
 	if ctx.Err() == nil || res.Status == judge.Pass {

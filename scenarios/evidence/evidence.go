@@ -1,11 +1,19 @@
-// Package evidence decides whether an expectation that was met says anything about the target: whether it could have
-// come out differently. One that holds whatever the target answers ("status > 0", "len(x) >= 0", "a or not a", a
-// pattern that fits everything) shows nothing. So wherever one is met, the parts of the answer that it speaks of are
-// replaced by others that the target could have given; unless one of them breaks the expectation, or a real answer
-// has, the file is INVALID.
+// Package evidence decides what in a scenario says anything about the target. It has the rules, and asks nobody; the
+// engine applies them to the steps of a file.
 //
-// The engine tells a Watch of every expectation that it meets, and a Past where the file's names come from. At the
-// end, the Watch has what was no evidence.
+// Could an expectation have come out differently? One that holds whatever the target answers ("status > 0", "len(x) >=
+// 0", "a or not a", a pattern that fits everything) shows nothing. So wherever one is met, the parts of the answer that
+// it speaks of are replaced by others that the target could have given; unless one of them breaks the expectation, or a
+// real answer has, the file is INVALID. The engine tells a Watch of every expectation that it meets, and a Past where
+// the file's names come from; at the end, the Watch has what was no evidence.
+//
+// Would the opposite have done as well? Opposites and OppositeDecisions are what the target might have answered or
+// decided instead.
+//
+// Which guarantees can it be evidence for? OfVerb, OfRequest and OfReason say what a verb, a request and a decision
+// have to do with a clause.
+//
+// Can it fail at all? Truism, RefersOnlyTo, Copies and FitsMost find what can't, before anything runs.
 package evidence
 
 import (
@@ -52,7 +60,7 @@ func (w *Watch) Met(m Met, past *Past, holds bool, res *report.Step) {
 		one = &watched{}
 		w.seen[m.Expr] = one
 	}
-	if one.differs = one.differs || holds != m.Want || !m.decided() && m.CouldDiffer(past); !one.differs {
+	if one.differs = one.differs || holds != m.Want || !m.decided() && m.couldDiffer(past); !one.differs {
 		one.at = append(one.at, res)
 	}
 }

@@ -21,10 +21,10 @@ type Met struct {
 	Decided func(field string) bool
 }
 
-// CouldDiffer reports whether the expectation would come out differently with another answer: the parts of the answer
+// couldDiffer reports whether the expectation would come out differently with another answer: the parts of the answer
 // that it speaks of are changed, one after the other and together. If it speaks only of what earlier answers gave,
 // those are changed; past knows where names came from.
-func (m Met) CouldDiffer(past *Past) bool {
+func (m Met) couldDiffer(past *Past) bool {
 	e, env, own := m.Expr, m.Env, m.Own
 	spots := spotsIn(e, own)
 	if len(spots) == 0 && !m.Still { // it refers to earlier answers
