@@ -17,9 +17,10 @@ func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
 	if fail, failed := errors.AsType[*failure](err); err != nil && !(failed && fail.definite) {
 		return
 	}
-	asked := x.step.asked()
-	x.file.watch.Met(evidence.Met{Expr: &e.Expr, Env: sc.env(), Own: own, Words: asked.words(), Still: e.still, Want: x.step.Never == nil,
-		Decided: asked.Verbs.decides}, &x.file.past, err == nil, x.res)
+	asked, want := x.step.asked(), x.step.Never == nil
+	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
+		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: asked.Verbs.decides}
+	})
 }
 
 // captured notes where the names of a step's captures come from.

@@ -124,9 +124,10 @@ func TestIdleWords(t *testing.T) {
 	} {
 		t.Run(src, func(t *testing.T) {
 			t.Parallel()
-			met := evidence.Met{Expr: must.Get(expression.Compile(src))(t), Env: c.own, Own: c.own, Words: c.step.words(), Want: true}
 			var watch evidence.Watch
-			watch.Met(met, &evidence.Past{}, true, &StepResult{})
+			watch.Met(must.Get(expression.Compile(src))(t), true, &StepResult{}, func() evidence.View {
+				return evidence.View{Env: c.own, Own: c.own, Words: c.step.words(), Past: &evidence.Past{}, Want: true}
+			})
 			if got := len(watch.Idle()) > 0; got != c.idle {
 				t.Errorf("idle is %t, want %t", got, c.idle)
 			}

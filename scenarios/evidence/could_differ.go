@@ -8,49 +8,51 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// Met is an expectation that was evaluated with an answer at hand.
-type Met struct {
-	Expr  *expression.Expr
-	Env   map[string]any // everything that it sees
-	Own   map[string]any // the parts of the step's answer, or of the element of a list, in it
+// View is what an expectation saw when it was evaluated.
+type View struct {
+	Env   map[string]any // every name, and its value
+	Own   map[string]any // the parts of the step's answer, or of the element of a list, among them
 	Words Words          // of the answer's fields
-	Still bool           // it is known to refer to no answer
+	Past  *Past          // where the other names come from
+	Still bool           // the expectation is known to refer to no answer
 	Want  bool           // the result that the file waits for
 
 	// Decided reports fields of the answer that the file itself decided, such as which boards are read. nil: none.
 	Decided func(field string) bool
+
+	expr *expression.Expr
 }
 
 // couldDiffer reports whether the expectation would come out differently with another answer: the parts of the answer
 // that it speaks of are changed, one after the other and together. If it speaks only of what earlier answers gave,
-// those are changed; past knows where names came from.
-func (m Met) couldDiffer(past *Past) bool {
-	e, env, own := m.Expr, m.Env, m.Own
+// those are changed.
+func (v View) couldDiffer() bool {
+	e, env, own := v.expr, v.Env, v.Own
 	spots := spotsIn(e, own)
-	if len(spots) == 0 && !m.Still { // it refers to earlier answers
-		if differs, ok := m.withOtherPast(past); ok {
+	if len(spots) == 0 && !v.Still { // it refers to earlier answers
+		if differs, ok := v.withOtherPast(); ok {
 			return differs
 		}
 		own = earlier(e, env)
 		spots = spotsIn(e, own)
 	}
 	if len(spots) == 0 {
-		return !m.Still
+		return !v.Still
 	}
-	if fitsAllStatuses(spots, env, func(env map[string]any) bool { return m.is(m.Want, env) }) {
+	if fitsAllStatuses(spots, env, func(env map[string]any) bool { return v.is(v.Want, env) }) {
 		return false
 	}
 	both := names(spots, "status") && names(spots, "error")
 	other := func(changed map[string]any) bool {
-		return (!both || agree(changed)) && m.is(!m.Want, consistent(changed, env))
+		return (!both || agree(changed)) && v.is(!v.Want, consistent(changed, env))
 	}
-	k := known{e.Mentions, m.Words}
+	k := known{e.Mentions, v.Words}
 	k.Values = append(slices.Clone(k.Values), beside(e, env, own)...)
 	options := make([][]any, len(spots))
 	for i, p := range spots {
 		options[i] = others(p, read(env, p), k, env)
-		for _, v := range options[i] {
-			if other(written(env, p, v)) {
+		for _, o := range options[i] {
+			if other(written(env, p, o)) {
 				return true
 			}
 		}
@@ -71,24 +73,24 @@ func (m Met) couldDiffer(past *Past) bool {
 }
 
 // is reports whether the expectation has this result.
-func (m Met) is(want bool, env map[string]any) bool {
-	v, err := m.Expr.Run(env)
-	b, ok := v.(bool)
+func (v View) is(want bool, env map[string]any) bool {
+	got, err := v.expr.Run(env)
+	b, ok := got.(bool)
 	return err == nil && ok && b == want
 }
 
 // decided reports whether the file itself decided everything in the answer that the expectation speaks of.
-func (m Met) decided() bool {
-	spots := spotsIn(m.Expr, m.Own)
-	return m.Decided != nil && len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool {
-		return !m.Decided(p.last()) && !(slices.Contains(listed, p.last()) && m.readsOnlyDecided())
+func (v View) decided() bool {
+	spots := spotsIn(v.expr, v.Own)
+	return v.Decided != nil && len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool {
+		return !v.Decided(p.last()) && !(slices.Contains(listed, p.last()) && v.readsOnlyDecided())
 	})
 }
 
 // readsOnlyDecided reports whether the expectation reads only such fields of a list's elements.
-func (m Met) readsOnlyDecided() bool {
-	fields := slices.DeleteFunc(slices.Clone(m.Expr.Mentions.Fields), func(f string) bool { return !ElementFields[f] })
-	return len(fields) > 0 && !slices.ContainsFunc(fields, func(f string) bool { return !m.Decided(f) })
+func (v View) readsOnlyDecided() bool {
+	fields := slices.DeleteFunc(slices.Clone(v.expr.Mentions.Fields), func(f string) bool { return !ElementFields[f] })
+	return len(fields) > 0 && !slices.ContainsFunc(fields, func(f string) bool { return !v.Decided(f) })
 }
 
 // earlier are the values that an expression names, wherever they come from.

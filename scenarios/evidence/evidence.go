@@ -47,20 +47,26 @@ type hollow struct {
 	why    string
 }
 
-// Met notes an expectation that was evaluated in a step, and whether it held. In a table, it may be idle in some of the
-// rows.
-func (w *Watch) Met(m Met, past *Past, holds bool, res *report.Step) {
+// Met notes an expectation that was evaluated in a step, and whether it came out as the file wants. view is asked
+// only if it isn't known yet that the expectation could have come out differently. In a table, it may be idle in some
+// of the rows.
+func (w *Watch) Met(e *expression.Expr, asWanted bool, res *report.Step, view func() View) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen == nil {
 		w.seen = map[*expression.Expr]*watched{}
 	}
-	one := w.seen[m.Expr]
+	one := w.seen[e]
 	if one == nil {
 		one = &watched{}
-		w.seen[m.Expr] = one
+		w.seen[e] = one
 	}
-	if one.differs = one.differs || holds != m.Want || !m.decided() && m.couldDiffer(past); !one.differs {
+	if one.differs = one.differs || !asWanted; !one.differs {
+		v := view()
+		v.expr = e
+		one.differs = !v.decided() && v.couldDiffer()
+	}
+	if !one.differs {
 		one.at = append(one.at, res)
 	}
 }

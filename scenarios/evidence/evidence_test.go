@@ -11,6 +11,13 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
+// met tells a watch that an expectation came out as wanted.
+func met(t *testing.T, watch *Watch, src string, res *report.Step, v View) {
+	t.Helper()
+	v.Want = true
+	watch.Met(must.Get(expression.Compile(src))(t), true, res, func() View { return v })
+}
+
 // TestIdle: an expectation is idle unless an answer that the target could have given breaks it.
 func TestIdle(t *testing.T) {
 	t.Parallel()
@@ -36,12 +43,11 @@ func TestIdle(t *testing.T) {
 		`not (json(data) contains "01012345678")`: false,
 		`ms < 5000`:                               false,
 	} {
-		e := must.Get(expression.Compile(src))(t)
 		env := maps.Clone(env)
 		env["json"] = expression.Show
 		var watch Watch
 		res := &report.Step{Asserts: true}
-		watch.Met(Met{Expr: e, Env: env, Own: own, Words: WordsOf("opened", "denied"), Want: true}, &Past{}, true, res)
+		met(t, &watch, src, res, View{Env: env, Own: own, Words: WordsOf("opened", "denied"), Past: &Past{}})
 		if got := len(watch.Idle()) == 1; got != idle || res.Asserts == idle {
 			t.Errorf("%s: idle is %t, and the step asserts something: %t; want %t, %t", src, got, res.Asserts, idle, !idle)
 		}
@@ -52,9 +58,8 @@ func TestIdle(t *testing.T) {
 func TestIdleInEveryRow(t *testing.T) {
 	t.Parallel()
 	e := must.Get(expression.Compile("row.any or status == 200"))(t)
-	met := func(fits bool) Met {
-		own := map[string]any{"status": 200}
-		return Met{Expr: e, Env: map[string]any{"status": 200, "row": map[string]any{"any": fits}}, Own: own, Want: true}
+	view := func(fits bool) View {
+		return View{Env: map[string]any{"status": 200, "row": map[string]any{"any": fits}}, Own: map[string]any{"status": 200}, Past: &Past{}, Want: true}
 	}
 	for name, c := range map[string]struct {
 		rows []bool // whether any status will do
@@ -67,7 +72,7 @@ func TestIdleInEveryRow(t *testing.T) {
 	} {
 		var watch Watch
 		for _, fits := range c.rows {
-			watch.Met(met(fits), &Past{}, c.held, &report.Step{})
+			watch.Met(e, c.held, &report.Step{}, func() View { return view(fits) })
 		}
 		if got := len(watch.Idle()); got != c.idle {
 			t.Errorf("%s: got %d idle expectations, want %d", name, got, c.idle)
@@ -82,7 +87,7 @@ func TestDecidedByTheFile(t *testing.T) {
 	decided := func(field string) bool { return field == "count" || field == "boardId" }
 	for src, idle := range map[string]int{`count == 1`: 1, `boards[0].boardId == "brd_1"`: 1, `count == 1 and boards[0].online`: 0} {
 		var watch Watch
-		watch.Met(Met{Expr: must.Get(expression.Compile(src))(t), Env: own, Own: own, Want: true, Decided: decided}, &Past{}, true, &report.Step{})
+		met(t, &watch, src, &report.Step{}, View{Env: own, Own: own, Past: &Past{}, Decided: decided})
 		if got := len(watch.Idle()); got != idle {
 			t.Errorf("%s: got %d idle expectations, want %d", src, got, idle)
 		}
@@ -137,7 +142,7 @@ func TestEarlierAnswers(t *testing.T) {
 		past.Computed(map[string]Value{"b": {Exprs: []*expression.Expr{sum}, Make: sum.Run}}, map[string]any{"a": 3.0}, func(string) bool { return false })
 		past.Forget("c")
 		var watch Watch
-		watch.Met(Met{Expr: must.Get(expression.Compile(src))(t), Env: map[string]any{"a": 3.0, "b": 4.0, "c": 5.0}, Want: true}, &past, true, &report.Step{})
+		met(t, &watch, src, &report.Step{}, View{Env: map[string]any{"a": 3.0, "b": 4.0, "c": 5.0}, Past: &past})
 		if got := len(watch.Idle()); got != idle {
 			t.Errorf("%s: got %d idle expectations, want %d", src, got, idle)
 		}

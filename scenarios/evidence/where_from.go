@@ -169,17 +169,17 @@ func whole(e *expression.Expr, own map[string]any) spot {
 
 // withOtherPast reports whether other earlier answers would change the expectation's outcome; ok is false if it
 // mentions nothing that comes from one.
-func (m Met) withOtherPast(past *Past) (differs, ok bool) {
-	e := m.Expr
-	deps := past.before(e, nil)
+func (v View) withOtherPast() (differs, ok bool) {
+	e := v.expr
+	deps := v.Past.before(e, nil)
 	if len(deps) == 0 {
 		return false, false
 	}
-	own, mentioned := earlier(e, m.Env), spotsIn(e, m.Env)
+	own, mentioned := earlier(e, v.Env), spotsIn(e, v.Env)
 	for n := range deps {
 		delete(own, n)
 	}
-	root := &given{src: &source{env: m.Env, spots: spotsIn(e, own)}, deps: deps, make: e.Run}
+	root := &given{src: &source{env: v.Env, spots: spotsIn(e, own)}, deps: deps, make: e.Run}
 	looked := root.looked(mentioned)
 	other := func(changed map[*source]map[string]any) bool {
 		for src, env := range changed {
@@ -187,9 +187,9 @@ func (m Met) withOtherPast(past *Past) (differs, ok bool) {
 				return false
 			}
 		}
-		v, err := root.with(changed, map[*given]any{})
-		b, isBool := v.(bool)
-		return err == nil && isBool && b != m.Want
+		got, err := root.with(changed, map[*given]any{})
+		b, isBool := got.(bool)
+		return err == nil && isBool && b != v.Want
 	}
 	for src, spots := range looked {
 		if len(looked) == 1 && len(root.src.spots) == 0 && len(spots) == len(mentioned) && fitsAllStatuses(spots, src.env, func(env map[string]any) bool {
@@ -200,8 +200,8 @@ func (m Met) withOtherPast(past *Past) (differs, ok bool) {
 	}
 	var ways []way
 	for w := range root.ways(known{Mentions: e.Mentions}, looked) {
-		for _, v := range w.options {
-			if other(map[*source]map[string]any{w.src: written(w.src.env, w.at, v)}) {
+		for _, o := range w.options {
+			if other(map[*source]map[string]any{w.src: written(w.src.env, w.at, o)}) {
 				return true, true
 			}
 		}
