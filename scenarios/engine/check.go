@@ -9,7 +9,19 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
+// checkDoc checks what the form alone doesn't show. Each question that it asks has a file:
+//
+//	check_defined       does the file define every name that it uses?
+//	check_keys          do the keys of a step go together?
+//	check_values        can the values that are written down be right?
+//	check_always_wrong  would it go wrong in every run?
+//	check_can_fail      can a step fail because of what the target does?
+//	check_copies        is a value compared with itself?
+//	check_statuses      would every answer match?
+//	check_claims        are the clauses that a step claims among those that it can show?
+//	check_evidence_for  what can it show, by what it does?
+//	check_rules_out     what can't it show, by what it sends and expects?
+//	check_contract      does the contract have the fields that it expects? (only with a target's documents)
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}, hands: map[string]bool{},
 		unread: unreadOf(b.Problems(), d, source)}
