@@ -66,7 +66,7 @@ func TestVerdicts(t *testing.T) {
 		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, which needs 5", 4},
 		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, the target has 1", 6},
 		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},
-		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "the run does not count: expected hits > 0", 6},
+		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "require: expected hits > 0", 6},
 		"load too slow":   {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}}]`, load(loadtest.Pass, 120), judge.Invalid, "only 120.0 commands/s were sent; the run needs 300", 6},
 		"load invalid":    {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Invalid, 300), judge.Invalid, "load: because", 6},
 		"load fails":      {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Fail, 300), judge.Fail, "load: because", 4},
@@ -251,8 +251,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOneMistakeIsReportedOnce: names that a misspelled step would have defined aren't missing as well, a missing name is
-// reported where it is used first, and what only answers have isn't suggested for a reference.
+// TestOneMistakeIsReportedOnce: names that a misspelled step would have defined aren't missing as well, a missing
+// name is reported where it is used first, and what only answers have isn't suggested for a reference.
 func TestOneMistakeIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
