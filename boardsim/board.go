@@ -56,6 +56,7 @@ type board struct {
 	entries   []entry  // the last of the journal
 	jat       []int64  // offset in the file of each entry
 	jseq      int64
+	moved     []string // ids of the last commands that moved a relay, see CMD-5
 }
 
 // message is an outgoing message and its session.
