@@ -54,10 +54,16 @@ func (t *Testbed) record(on bool) (seq int64, err error) {
 		return 0, errRestarting
 	}
 	fresh, err := t.spool.Start()
-	if err == nil && fresh {
-		err = l.server.Record(true)
+	if err != nil {
+		return 0, err
 	}
-	return t.spool.Len(), err
+	if fresh {
+		if err := l.server.Record(true); err != nil {
+			t.spool.Stop()
+			return 0, err
+		}
+	}
+	return t.spool.Len(), nil
 }
 
 // writeHistory writes the events after seq. If nothing is being recorded, it starts a recording.
