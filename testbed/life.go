@@ -96,7 +96,7 @@ func (l *life) mountControl(t *Testbed, token string) {
 // for a board are answered 504; calls that arrive during the restart get 503.
 func (t *Testbed) Restart() error { return t.next(t.life.Load(), false) }
 
-// next ends a life, unless that was done already, and begins the next.
+// next ends a life, unless that was done already, and begins the next. If there is none, the testbed has failed.
 func (t *Testbed) next(old *life, kill bool) error {
 	t.restart.Lock()
 	defer t.restart.Unlock()
@@ -111,6 +111,7 @@ func (t *Testbed) next(old *life, kill bool) error {
 	}
 	back()
 	if err != nil {
+		t.fail(fmt.Errorf("the server did not come back: %w", err))
 		return err
 	}
 	t.await(online)

@@ -234,17 +234,14 @@ func (t *Testbed) places() ([]ReadyPlace, error) {
 func (t *Testbed) serve(what string, f func() error) {
 	go func() {
 		if err := f(); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			select {
-			case t.failed <- fmt.Errorf("%s ended: %w", what, err):
-			default:
-			}
+			t.fail(fmt.Errorf("%s ended: %w", what, err))
 		}
 	}()
 }
 
 func (t *Testbed) onStop(f func() error) { t.close = append(t.close, f) }
 
-// Failed reports a listener that died while running.
+// Failed reports a listener that died while running, or a server that did not come back after a restart.
 func (t *Testbed) Failed() <-chan error { return t.failed }
 
 // Boards is the number of simulated boards.
