@@ -28,35 +28,32 @@ type board struct {
 
 	mu        sync.Mutex
 	s         firmware.State
-	rng       *rand.Rand
-	shift     int64       // mono = domain ms + shift
-	timer     clock.Timer // for due, the firmware's next deadline
-	due       int64
-	ses       *session // the live connection, or the attempt at one
-	seq       int64    // of sessions
-	retry     clock.Timer
-	tries     int
-	away      func() // ends the flight of a reconnect
-	announced bool
-	stopped   bool   // detached, or the fleet is stopping
-	alone     bool   // of a board that is told: it hears nothing else, not even its server
-	meanwhile []said // of a board that is told: what it sent since it was last told something
-	told      bool   // somebody speaks in the server's place: the history doesn't see it, see tell
-	lineBad   string // the fault that blocks the line, "" = none
-	lossy     bool   // the line loses, repeats or delays packets
-	deaf      clock.Timer
-	upload    firmware.Upload // the one that the resend timer is for
-	late      clock.Timer
-	digest    int64          // domain ms of the last one
 	owed      firmware.Parts // of the state that flash lacks: PartCore if that may wait, PartAll after a failed write
-	had       int64          // wall ns at which the command being executed arrived, 0 = none
-	outbox    []message
-	sending   bool
-	behind    *pending // a report that a fault holds back for the next one
-	entries   []entry  // the last of the journal
-	jat       []int64  // offset in the file of each entry
-	jseq      int64
-	moved     []string // ids of the last commands that moved a relay, see CMD-5
+	rng       *rand.Rand
+	shift     int64 // mono = domain ms + shift
+	digest    int64 // domain ms of the last one
+	stopped   bool  // detached, or the fleet is stopping
+	announced bool
+	deadlines
+	connection
+	uplink
+	telling
+	ground
+}
+
+// deadlines are the timers of the firmware. Those of the connection are its own.
+type deadlines struct {
+	timer  clock.Timer // for due, the firmware's next deadline
+	due    int64
+	late   clock.Timer     // repeats upload
+	upload firmware.Upload // the one that the resend timer is for
+}
+
+// uplink is what waits to be sent.
+type uplink struct {
+	outbox  []message
+	sending bool
+	behind  *pending // a report that a fault holds back for the next one
 }
 
 // message is an outgoing message and its session.
@@ -109,7 +106,7 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 	b.s, out = firmwareStep(b.s, ev)
 	if ms := b.lateNow(ev); ms > 0 {
 		ev.SessionMs = ms
-		b.s, out = firmwareStep(before, ev)
+		b.s, out = firmwareStep(before, ev) // allowed, because the first result is thrown away
 	}
 	if b.s.Dropped > before.Dropped {
 		b.emit(history.Event{Kind: history.Dropped, RecordSeq: before.Records[0].Seq})

@@ -35,6 +35,15 @@ type entry struct {
 	firmware.Entry
 }
 
+// ground is a board's journal. It outlives a wiped flash.
+type ground struct {
+	entries []entry  // the last ones
+	jat     []int64  // offset in the file of each, and of all before them
+	jseq    int64    // the last number
+	moved   []string // ids of the last commands that moved a relay, see CMD-5
+	had     int64    // wall ns at which the command being executed arrived, 0 = none
+}
+
 // entryJSON is an entry as written to the file and shown by the control API.
 type entryJSON struct {
 	Seq          int64           `json:"seq"`
