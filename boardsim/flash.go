@@ -2,7 +2,6 @@ package boardsim
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -236,8 +235,8 @@ func (f *flash) tick(nowMs int64, boards []*board) {
 	}
 }
 
-// renew starts a new file, has every board write its whole state, and deletes the older files, unless a write failed:
-// then they hold what that board had written. Errors: the file system's.
+// renew starts a new file, has every board write its whole state, and deletes the older files. It ends with the first
+// write that fails: the older files are still needed then. Errors: the file system's.
 func (f *flash) renew(boards []*board) error {
 	next, err := f.create(f.gen + 1)
 	if err != nil {
@@ -254,11 +253,11 @@ func (f *flash) rotate(next file, boards []*board) (err error) {
 	f.mu.Unlock()
 	for _, b := range boards {
 		b.mu.Lock()
-		err = cmp.Or(err, f.write(b, firmware.PartAll, nil, nil))
+		err := f.write(b, firmware.PartAll, nil, nil)
 		b.mu.Unlock()
-	}
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 
 // Errors of a Spool: its recording lacks events, so it never gets a closing line.
 var (
-	ErrOverflow = errors.New("history: events came faster than the disk could take them")
-	ErrTooLong  = errors.New("history: the recording has reached its limit")
+	ErrOverflow = errors.New("history: events came faster than the disk could take them; starting another recording replaces this one")
+	ErrTooLong  = errors.New("history: the recording has reached its limit; starting another replaces it")
 	// ErrReplaced: the recording began only after the run, because the one that the run began or joined was incomplete.
 	ErrReplaced = errors.New("history: the recording became incomplete, and another one has begun since")
 )
