@@ -110,6 +110,45 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("got %+v, want x.err to be board.ErrLost, x.took <= time.Second", x)
 		}
 	})
+	bubble(t, "the caller gives up", func(t *testing.T) {
+		r := newRig(t)
+		r.online("brd_1")
+		ctx, cancel := context.WithCancel(t.Context())
+		res := r.set(ctx, "brd_1", somePolicy)
+		cancel()
+		if x := <-res; !errors.Is(x.err, context.Canceled) {
+			t.Errorf("got %+v, want x.err to be context.Canceled", x)
+		}
+	})
+	bubble(t, "it cannot be stored", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		res := r.set(t.Context(), "brd_1", somePolicy)
+		full := errors.New("disk full")
+		r.store.broken(full)
+		c := next[wire.Config](b, wire.DownCfg)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		if x := <-res; !errors.Is(x.err, full) {
+			t.Errorf("got %+v, want x.err to be full", x)
+		}
+		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, full) {
+			t.Errorf("the next change: %v, want %v while the record of the one before is missing", x.err, full)
+		}
+		b.quiet()
+		if p, notes := r.store.state().Policy, r.store.notes(); p != nil || len(notes) > 0 {
+			t.Errorf("stored %+v, records %q, want neither", p, notes)
+		}
+		r.store.broken(nil)
+		time.Sleep(time.Minute)
+		if p, notes := r.store.state().Policy, r.store.notes(); p == nil || p.Version != 1 || len(notes) != 1 {
+			t.Errorf("stored %+v, records %q, want version 1 and its record once the disk is back", p, notes)
+		}
+	})
+}
+
+// TestNetlossLate: whatever a board confirms after its caller's 504 has a record.
+func TestNetlossLate(t *testing.T) {
+	t.Parallel()
 	bubble(t, "no answer, and a late one", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
@@ -162,40 +201,6 @@ func TestNetlossUnconfirmed(t *testing.T) {
 		}
 		if n := len(r.boards["brd_1"].asked); n != maxAsked {
 			t.Errorf("%d changes are remembered, want %d", n, maxAsked)
-		}
-	})
-	bubble(t, "the caller gives up", func(t *testing.T) {
-		r := newRig(t)
-		r.online("brd_1")
-		ctx, cancel := context.WithCancel(t.Context())
-		res := r.set(ctx, "brd_1", somePolicy)
-		cancel()
-		if x := <-res; !errors.Is(x.err, context.Canceled) {
-			t.Errorf("got %+v, want x.err to be context.Canceled", x)
-		}
-	})
-	bubble(t, "it cannot be stored", func(t *testing.T) {
-		r := newRig(t)
-		b := r.online("brd_1")
-		res := r.set(t.Context(), "brd_1", somePolicy)
-		full := errors.New("disk full")
-		r.store.broken(full)
-		c := next[wire.Config](b, wire.DownCfg)
-		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
-		if x := <-res; !errors.Is(x.err, full) {
-			t.Errorf("got %+v, want x.err to be full", x)
-		}
-		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, full) {
-			t.Errorf("the next change: %v, want %v while the record of the one before is missing", x.err, full)
-		}
-		b.quiet()
-		if p, notes := r.store.state().Policy, r.store.notes(); p != nil || len(notes) > 0 {
-			t.Errorf("stored %+v, records %q, want neither", p, notes)
-		}
-		r.store.broken(nil)
-		time.Sleep(time.Minute)
-		if p, notes := r.store.state().Policy, r.store.notes(); p == nil || p.Version != 1 || len(notes) != 1 {
-			t.Errorf("stored %+v, records %q, want version 1 and its record once the disk is back", p, notes)
 		}
 	})
 }

@@ -90,7 +90,9 @@ func referredOf(placeID, kind, ref string) (from string, args []any) {
 }
 
 // newestFirst finds the ids of a list.
-func newestFirst(from string) (find string) { return "SELECT id" + from + " ORDER BY created_at DESC, id DESC" }
+func newestFirst(from string) (find string) {
+	return "SELECT id" + from + " ORDER BY created_at DESC, id DESC"
+}
 
 // page reads one page and the total number of matches, both at one moment. The conditions vary from call to call, so the
 // SQL is composed here: find, without its limit, finds the ids, and load reads the rows in that order. from is counted.
