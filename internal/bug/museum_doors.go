@@ -36,6 +36,7 @@ var devices = []Bug{
 	check("netloss-applied-a-minute-late", "OFF-3", "appliedAt is when the board first confirmed it", "doors_values"),
 	check("netloss-offline-answers-200", "OFF-3 LEG-1", "a policy for an offline board is 503", "outage_netloss_rules legacy_paths"),
 	check("late-policy-stored", "OFF-3", "a policy that was answered 504 and arrives too late isn't stored", "outage_netloss_rules"),
+	check("netloss-merged-before-its-turn", "LEG-1", "of two changes of an outage policy at one time, the second builds on the first", "hand_policy"),
 	check("netloss-silent-is-503", "OFF-3 LEG-1", "a policy that the board doesn't confirm is 504", "legacy_paths outage_netloss_rules"),
 	check("windows-all-active", "ENT-2 LEG-1", "active marks the window in force", "legacy_paths entry_windows"),
 	check("window-mode-is-auth", "ENT-2 LEG-1", "a window shows its mode", "legacy_paths entry_windows"),

@@ -81,6 +81,7 @@ type Commands interface {
 // Boards reports the boards' status and configures them: *gateway.Gateway.
 type Boards interface {
 	Status(boardID string) board.Status
+	// SetNetloss lays the channels that n names over what the board confirmed last, and returns the whole.
 	SetNetloss(ctx context.Context, by record.By, boardID string, n board.Policy) (board.Policy, error)
 }
 

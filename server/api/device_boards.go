@@ -50,10 +50,15 @@ func getNetloss(c *call) (any, error) {
 
 // setNetloss stores an outage policy on the board, see OFF-3.
 func setNetloss(c *call, b gen.SetNetlossBody) (any, error) {
-	n, err := c.netlossRequest(b)
+	channels, err := c.channels()
 	if err != nil {
 		return nil, err
 	}
+	named, err := board.Named(channels, b.Channels)
+	if err != nil {
+		return nil, err
+	}
+	n := board.Policy{GraceSec: int64(b.GraceSec), Channels: named}
 	got, err := c.api.cfg.Boards.SetNetloss(context.WithoutCancel(c.r.Context()), c.caller(), c.board.ID, n)
 	if err != nil {
 		return nil, err
@@ -61,10 +66,11 @@ func setNetloss(c *call, b gen.SetNetlossBody) (any, error) {
 	return netlossView(c.board.ID, got, c.api.cfg.Boards.Status(c.board.ID).PolicyAppliedAt), nil
 }
 
-func (c *call) netlossRequest(b gen.SetNetlossBody) (board.Policy, error) {
+// channels are those of the board in the path.
+func (c *call) channels() ([]int, error) {
 	doors, err := c.api.cfg.Directory.Doors(c.who.PlaceID)
 	if err != nil {
-		return board.Policy{}, err
+		return nil, err
 	}
 	var channels []int
 	for _, d := range doors {
@@ -72,7 +78,7 @@ func (c *call) netlossRequest(b gen.SetNetlossBody) (board.Policy, error) {
 			channels = append(channels, d.Channel)
 		}
 	}
-	return board.Request(c.api.cfg.Boards.Status(c.board.ID).Policy, channels, int64(b.GraceSec), b.Channels)
+	return channels, nil
 }
 
 func netlossView(boardID string, n board.Policy, at time.Time) gen.Netloss {

@@ -155,10 +155,14 @@ func (f *fakeBoards) SetNetloss(_ context.Context, by record.By, boardID string,
 	if f.setError != nil {
 		return wire.Netloss{}, f.setError
 	}
-	n.Version++
+	state := board.State{BoardID: boardID, PlaceID: by.PlaceID, FirstSeenAt: epoch, Doors: []board.Door{{DoorID: "dor_1", Channel: 1}, {DoorID: "dor_2", Channel: 2}}}
+	if was, ok := f.netloss[boardID]; ok {
+		state.Policy = &was
+	}
+	n = state.Merge(n)
+	state.Policy = &n
 	f.netloss[boardID], f.applied[boardID] = n, f.clk.Now()
-	state := board.State{BoardID: boardID, PlaceID: by.PlaceID, FirstSeenAt: epoch, Policy: &n}
-	return n, f.records.Configured(state, record.OutagePolicy(by, boardID, n))
+	return n, f.records.Configured(state, []record.Change{record.OutagePolicy(by, boardID, n)})
 }
 
 func newHouse(t *testing.T, change ...func(*Config)) *house {

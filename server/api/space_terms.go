@@ -18,12 +18,10 @@ func reservationView(t grant.Term) gen.Reservation {
 		CreatedAt: stamp.Time(t.CreatedAt), UpdatedAt: stamp.Time(t.UpdatedAt), CancelledAt: stamp.Time(t.RevokedAt)}
 }
 
-// listMemberships lists memberships.
 func listMemberships(c *call) (any, error) {
 	return listTerms(c, grant.Membership, membershipView)
 }
 
-// listReservations lists reservations.
 func listReservations(c *call) (any, error) {
 	return listTerms(c, grant.Reservation, reservationView)
 }
@@ -36,7 +34,6 @@ func listTerms[V any](c *call, kind string, view func(grant.Term) V) (any, error
 	return list{each(terms, view), total}, nil
 }
 
-// createReservation makes a reservation.
 func createReservation(c *call, b gen.CreateReservationBody) (any, error) {
 	t, err := c.api.cfg.Grants.CreateTerm(c.by(), grant.Reservation, grant.TermRequest{
 		ExternalRef: orNull(b.ExternalRef), Phone: &b.Phone, Name: &b.Name,
@@ -48,7 +45,6 @@ func createReservation(c *call, b gen.CreateReservationBody) (any, error) {
 	return reservationView(t), nil
 }
 
-// cancelReservation ends a reservation.
 func cancelReservation(c *call) (any, error) {
 	t, err := c.api.cfg.Grants.CancelTerm(c.by(), grant.Reservation, c.path("reservationId"))
 	if err != nil {
@@ -57,7 +53,6 @@ func cancelReservation(c *call) (any, error) {
 	return reservationView(t), nil
 }
 
-// listCustomers lists customers.
 func listCustomers(c *call) (any, error) {
 	customers, total, err := c.api.cfg.Grants.ListCustomers(c.who.PlaceID, c.page())
 	if err != nil {

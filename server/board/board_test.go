@@ -71,19 +71,29 @@ func TestCheckPolicy(t *testing.T) {
 	}
 }
 
-func TestRequestLaysOverTheConfirmed(t *testing.T) {
+func TestMergeLaysOverTheConfirmed(t *testing.T) {
 	t.Parallel()
-	confirmed := Policy{GraceSec: 9, Version: 4, Channels: map[int]string{1: "close", 2: "hold"}}
-	got, err := Request(confirmed, []int{1, 2}, 60, map[string]string{"1": "open"})
-	if err != nil || got.GraceSec != 60 || !maps.Equal(got.Channels, map[int]string{1: "open", 2: "hold"}) {
-		t.Errorf("%+v, %v, want 60 s, channel 1 open and 2 as confirmed", got, err)
+	s := State{Doors: doors, Policy: &Policy{GraceSec: 9, Version: 4, Channels: map[int]string{1: "close", 2: "hold"}}}
+	got := s.Merge(Policy{GraceSec: 60, Channels: map[int]string{1: "open"}})
+	if got.GraceSec != 60 || got.Version != 5 || !maps.Equal(got.Channels, map[int]string{1: "open", 2: "hold"}) {
+		t.Errorf("%+v, want version 5 with 60 s, channel 1 open and 2 as confirmed", got)
 	}
-	if confirmed.Channels[1] != "close" {
+	if s.Policy.Channels[1] != "close" || s.Policy.Version != 4 {
 		t.Error("the confirmed policy was changed")
 	}
+	if got := (State{Doors: doors}).Merge(Policy{GraceSec: 60}); got.Version != 1 || !maps.Equal(got.Channels, map[int]string{1: "close", 2: "close"}) {
+		t.Errorf("never configured: %+v, want version 1 with every channel closed", got)
+	}
+}
+
+func TestNamedChannelsAreTheBoards(t *testing.T) {
+	t.Parallel()
+	if got, err := Named([]int{1, 2}, map[string]string{"2": "open"}); err != nil || !maps.Equal(got, map[int]string{2: "open"}) {
+		t.Errorf("got %v, %v, want channel 2 open", got, err)
+	}
 	for _, name := range []string{"3", "01", "+1", "x", ""} {
-		if got, err := Request(confirmed, []int{1, 2}, 60, map[string]string{name: "open"}); fail.CodeOf(err) != fail.InvalidField || got.Channels != nil {
-			t.Errorf("channel %q: %+v, %v, want %s", name, got, err, fail.InvalidField)
+		if got, err := Named([]int{1, 2}, map[string]string{name: "open"}); fail.CodeOf(err) != fail.InvalidField || got != nil {
+			t.Errorf("channel %q: %v, %v, want %s", name, got, err, fail.InvalidField)
 		}
 	}
 }

@@ -45,19 +45,27 @@ func CheckPolicy(p Policy) error {
 	return nil
 }
 
-// Request is the policy to send to a board: the named channels (keyed by channel number as text) merged over what the
-// board confirmed last, see OFF-3. Errors: invalid_field for a channel that the board doesn't have.
-func Request(confirmed Policy, channels []int, graceSec int64, named map[string]string) (Policy, error) {
-	p := Policy{GraceSec: graceSec, Channels: map[int]string{}}
-	maps.Copy(p.Channels, confirmed.Channels)
+// Named are the channels of a request, which names them by their number as text. Errors: invalid_field for a channel
+// that the board, which has the given ones, doesn't have.
+func Named(channels []int, named map[string]string) (map[int]string, error) {
+	out := map[int]string{}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		ch, err := strconv.Atoi(name)
 		if err != nil || !slices.Contains(channels, ch) || strconv.Itoa(ch) != name {
-			return Policy{}, fail.Invalid("channels."+name, "is not a channel of this board; it has "+strings.Trim(fmt.Sprint(channels), "[]"))
+			return nil, fail.Invalid("channels."+name, "is not a channel of this board; it has "+strings.Trim(fmt.Sprint(channels), "[]"))
 		}
-		p.Channels[ch] = named[name]
+		out[ch] = named[name]
 	}
-	return p, nil
+	return out, nil
+}
+
+// Merge is the next policy to send to the board: the channels that n names over what the board confirmed last, see
+// OFF-3, as the next version.
+func (s State) Merge(n Policy) Policy {
+	p := s.Confirmed()
+	maps.Copy(p.Channels, n.Channels)
+	p.GraceSec, p.Version = n.GraceSec, p.Version+1
+	return p
 }
 
 // Confirmed is the policy that the board confirmed last, or the default.

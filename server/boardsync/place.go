@@ -46,7 +46,15 @@ type made struct {
 	snapshot bool
 }
 
-// peer is a connected board.
+// peer is a connected board. It is in one of five states:
+//
+//	unread      since its hello, the place's revision could not be read: unread
+//	behind      its revision is lower: a delta is next, or a snapshot if it lacks too much
+//	uncompared  its revision is the place's, its digest has not been compared yet: neither agreed nor whole
+//	differs     its content is not what we sent, or not from us: whole, a snapshot is next
+//	equal       its revision is the place's, its digest too: agreed
+//
+// While it is behind or differs, a change may be on its way: waiting, until it is acknowledged or sent again.
 type peer struct {
 	id    string
 	place *target

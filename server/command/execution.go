@@ -14,6 +14,21 @@ import (
 )
 
 // execution is one command from claim to answer. It runs on its own goroutine, so a caller that hangs up ends nothing.
+// Callers are answered once, by whichever of these comes first.
+//
+//	stage     event                         callers get            and then
+//	claiming  the claim is durable in time                         running
+//	          the key is taken, or it fails prior's answer, error  over
+//	          NotAfter passes, or Stop      503                    the claim is withdrawn once it is durable
+//	running   the board has no connection                          settling as offline
+//	          the first report                                     settling as reported or refused
+//	          Wait passes, or Stop                                 settling as noResponse
+//	settling  the outcome is durable        the outcome            over
+//	          it can't be written           503                    tried again until Stop; the next start makes it noResponse
+//	          Answer passes, or Stop        504 or 503             as above: a 504 is durable with the claim, nothing else is
+//
+// A report that comes while settling waits for the commit: after noResponse it is late, else it is a repeat. Kill ends
+// every stage without answer or write.
 type execution struct {
 	s       *Service
 	req     Request

@@ -131,22 +131,21 @@ func (l *memLedger) Settle(list ...Settlement) error {
 func (l *memLedger) Late(r LateReport) (Late, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	row := l.rows[r.CommandID]
-	switch {
-	case l.fail:
+	if l.fail {
 		return 0, errDisk
-	case row == nil || row.st.Outcome == vocab.Offline:
-		return LateUnknown, nil
-	case row.in.BoardID != r.BoardID:
-		return LateForeign, nil
-	case row.st.Outcome != vocab.NoResponse || l.settled[r.CommandID] != "":
+	}
+	var was Past
+	if row := l.rows[r.CommandID]; row != nil {
+		was = Past{BoardID: row.in.BoardID, DoorID: row.in.DoorID, Channel: 1, Command: row.in.Command, Outcome: row.st.Outcome}
+	}
+	verdict, as := r.Verdict(was)
+	if verdict == LateSettled && l.settled[r.CommandID] != "" {
 		return LateKnown, nil
 	}
-	l.settled[r.CommandID] = "opened"
-	if r.Refused {
-		l.settled[r.CommandID] = vocab.Refused
+	if verdict == LateSettled {
+		l.settled[r.CommandID] = as
 	}
-	return LateSettled, nil
+	return verdict, nil
 }
 
 func (l *memLedger) CountReplay(id string) {

@@ -30,10 +30,11 @@ type Late int
 
 // Results of Ledger.Late.
 const (
-	LateUnknown Late = iota // no such command, or it was never sent
-	LateForeign             // another board's command, or with another door's standing
-	LateKnown               // settled before, nothing changed
-	LateSettled             // the 504's record is settled now
+	LateUnknown   Late = iota // no such command, or it was never sent
+	LateForeign               // another board's command, or with another door's standing
+	LateUnsettled             // the command has no outcome yet, because none could be committed
+	LateKnown                 // settled before, nothing changed
+	LateSettled               // the 504's record is settled now
 )
 
 // Verdict decides what a late report means for a command. With LateSettled, the record of the 504 is to be settled with
@@ -44,7 +45,9 @@ func (r LateReport) Verdict(was Past) (v Late, settleAs vocab.Result) {
 		return LateUnknown, ""
 	case was.BoardID != r.BoardID, !names(r.Standing, Door{DoorID: was.DoorID, Channel: was.Channel}):
 		return LateForeign, ""
-	case was.Outcome == vocab.Offline || was.Outcome == "": // never sent, or not sent yet
+	case was.Outcome == "": // the next start makes it a 504, which this report will settle
+		return LateUnsettled, ""
+	case was.Outcome == vocab.Offline: // never sent
 		return LateUnknown, ""
 	case was.Outcome != vocab.NoResponse:
 		return LateKnown, ""

@@ -24,7 +24,7 @@ func TestLateVerdict(t *testing.T) {
 		{"no such command", Past{}, "brd_a", false, LateUnknown, ""},
 		{"another board's", past(vocab.NoResponse), "brd_x", false, LateForeign, ""},
 		{"never sent", past(vocab.Offline), "brd_a", false, LateUnknown, ""},
-		{"not settled", past(""), "brd_a", false, LateUnknown, ""},
+		{"not settled", past(""), "brd_a", false, LateUnsettled, ""},
 		{"answered 200", past(vocab.Reported), "brd_a", false, LateKnown, ""},
 		{"answered 502", past(vocab.Refused), "brd_a", true, LateKnown, ""},
 		{"answered 504", past(vocab.NoResponse), "brd_a", false, LateSettled, "held"},

@@ -11,7 +11,7 @@ import (
 // Report handles a board's report. If the command it names is running, it gets its outcome; otherwise the report
 // settles the record of an old 504, or is dropped and counted. ack is called once everything about the report is
 // committed, perhaps later and on another goroutine (accepted false: the board should stop sending it), and never if
-// the commit failed. first tells that this report completes a running command.
+// the commit failed: the board sends it again. first tells that this report completes a running command.
 func (s *Service) Report(boardID string, r wire.Report, ack func(accepted bool)) (first bool) {
 	if s.isDead() {
 		return false
@@ -103,6 +103,8 @@ func (s *Service) late(boardID string, r wire.Report, ack func(bool)) {
 		return // not acknowledged: the board sends it again
 	}
 	switch got {
+	case LateUnsettled:
+		return // likewise: one that was acknowledged is never sent again
 	case LateUnknown:
 		s.count.unknown.Add(1)
 	case LateForeign:

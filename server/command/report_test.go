@@ -33,6 +33,47 @@ func TestLateReport(t *testing.T) {
 	})
 }
 
+// A command whose outcome can't be committed is left to the next start, and so is its report: a board never repeats one
+// that was acknowledged, even as unknown.
+func TestReportOfAnUnsettledCommand(t *testing.T) {
+	t.Parallel()
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		got := make(chan error)
+		go func() {
+			_, err := r.Execute(t.Context(), open("k"))
+			got <- err
+		}()
+		synctest.Wait()
+		id := r.b.sent[0].ID
+		fails := func(yes bool) {
+			r.l.mu.Lock()
+			defer r.l.mu.Unlock()
+			r.l.fail = yes
+		}
+		fails(true)
+		report := wire.Report{CommandID: id, Result: vocab.OK}
+		r.Report("brd_a", report, r.ack("first"))
+		if err := <-got; err == nil {
+			t.Error("the caller was answered although nothing could be committed")
+		}
+		r.Stop()
+		fails(false)
+		r.Report("brd_a", report, r.ack("again"))
+		if r.acked() != "[]" || r.Snapshot().UnknownReports != 0 {
+			t.Errorf("acks %s, %+v; want none, and no unknown report", r.acked(), r.Snapshot())
+		}
+		next := New(Config{Ledger: r.l, Sender: r.b, Clock: r.v, Flight: r.fl})
+		defer next.Stop()
+		if n, err := next.Recover(); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		next.Report("brd_a", report, r.ack("then"))
+		if r.l.settled[id] != "opened" || r.acked() != "[then true]" {
+			t.Errorf("settled %v, acks %s; want opened, acknowledged after the next start", r.l.settled, r.acked())
+		}
+	})
+}
+
 // A report that arrives while the 504 is being committed is late, not lost.
 func TestReportDuringCommit(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func newCase(r *rand.Rand) *agreeCase {
 	for i := range 3 {
 		c.mem.doors = append(c.mem.doors, place.Door{ID: fmt.Sprint("dor_", i), PlaceID: "plc", Name: "n", BoardID: "brd", Channel: i, Entry: i < 2 || r.IntN(2) == 0})
 	}
-	c.mem.place = place.Place{ID: "plc", PhoneEnabled: true, Timezone: refZones[r.IntN(len(refZones))], Week: c.week()}
+	c.mem.place = place.Place{ID: "plc", EntryPhone: number, PhoneEnabled: true, Timezone: refZones[r.IntN(len(refZones))], Week: c.week()}
 	for range r.IntN(3) {
 		day := epoch.AddDate(0, 0, r.IntN(5)-2)
 		c.mem.place.Closures = append(c.mem.place.Closures, access.Closure{From: day.Format(time.DateOnly), To: day.AddDate(0, 0, r.IntN(2)).Format(time.DateOnly)})

@@ -40,12 +40,12 @@ type Executor interface {
 	Execute(ctx context.Context, r command.Request) (command.Answer, error)
 }
 
-// Config of a Service. Every field is required; Openings may be nil in tests.
+// Config of a Service. Every field but Openings is required.
 type Config struct {
 	Clock    clock.Clock
 	Store    Store
 	Device   Executor
-	Openings *place.Openings // begun here; changes that take rights away wait for them
+	Openings *place.Openings // begun here; changes that take rights away wait for them; nil = nobody waits
 }
 
 // Service lets people in.
@@ -74,7 +74,7 @@ func New(cfg Config) *Service {
 		openings: limit.New(openingsPerMinute, time.Minute),
 		denials:  limit.New(denialsPerMinute, time.Minute),
 		refused:  limit.New(refusedPerMinute, time.Minute),
-		presses:  presses{last: map[press]*opening{}},
+		presses:  presses{last: map[button]*press{}},
 	}
 }
 

@@ -32,6 +32,42 @@ func TestCallNeedsANumber(t *testing.T) {
 	}
 }
 
+// TestPhoneOffWhileRead: once it has been answered that phone entry is off, or that the number is another place's, a
+// call that had read the place before opens nothing.
+func TestPhoneOffWhileRead(t *testing.T) {
+	t.Parallel()
+	for name, changes := range map[string][]place.PlacePatch{
+		"off":      {{PhoneEnabled: new(false)}},
+		"unnamed":  {{EntryPhone: new("")}},
+		"another":  {{EntryPhone: new("05099999999")}},
+		"off, on":  {{PhoneEnabled: new(false)}, {PhoneEnabled: new(true)}},
+		"timezone": {{Timezone: new("Europe/Berlin")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.permit("r", 1)
+			b := &between{Store: h.Store, do: func() {
+				for _, c := range changes {
+					_, err := h.places.PatchPlace("plc_a", c)
+					h.ok(err)
+				}
+			}}
+			h.Service = entry.New(entry.Config{Clock: h.Clock, Store: b, Device: h.door, Openings: &h.openings})
+			var want entry.CallResult
+			if name == "off, on" || name == "timezone" {
+				want = answered("opened", "phone", "dor_1")
+			}
+			if got, err := h.Call(ctx, number, kim); err != nil || got != want {
+				t.Errorf("got %+v, %v, want %+v", got, err, want)
+			}
+			if _, n := h.last(); want.Answered != (n == 1) {
+				t.Errorf("%d records, want one exactly if it opened (%t)", n, want.Answered)
+			}
+		})
+	}
+}
+
 // TestNameIsNotCompared: entry depends on the phone number only; the name on the permit doesn't matter.
 func TestNameIsNotCompared(t *testing.T) {
 	t.Parallel()

@@ -8,65 +8,65 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// press is one button of one link, or one door of one calling number.
-type press struct{ who, door string }
+// button is what is pressed: one button of one link, or one door of one calling number.
+type button struct{ who, door string }
 
-// opening is what a press led to. done is closed once res and err stand.
-type opening struct {
+// press opens a door, also for those who press the same button right after it. done is closed once res and err stand.
+type press struct {
 	at   time.Time
 	done chan struct{}
 	res  OpenResult
 	err  error
 }
 
-// over reports whether the next press starts a new opening.
-func (o *opening) over(now time.Time) bool {
+// over reports whether the next press of the button opens the door again.
+func (p *press) over(now time.Time) bool {
 	select {
-	case <-o.done:
-		return o.err != nil || now.Sub(o.at) >= onePress
+	case <-p.done:
+		return p.err != nil || now.Sub(p.at) >= onePress
 	default:
 		return false
 	}
 }
 
-// presses remembers the openings that another press would join.
+// presses remembers those that another press of the same button would join.
 type presses struct {
 	mu    sync.Mutex
-	last  map[press]*opening
+	last  map[button]*press
 	sweep int // size at which finished ones are thrown out
 }
 
 const manyPresses = 1024
 
-// join finds the opening that is running or just done, or starts one.
-func (p *presses) join(k press, now time.Time, admit func() error) (o *opening, mine bool, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if o := p.last[k]; o != nil && !o.over(now) {
-		return o, false, nil
+// join finds the press of a button that is running or just done, or starts one.
+func (ps *presses) join(b button, now time.Time, admit func() error) (p *press, mine bool, err error) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if p := ps.last[b]; p != nil && !p.over(now) {
+		return p, false, nil
 	}
 	if err := admit(); err != nil {
 		return nil, false, err
 	}
-	if len(p.last) >= max(manyPresses, p.sweep) {
-		for k, o := range p.last {
-			if o.over(now) {
-				delete(p.last, k)
+	if len(ps.last) >= max(manyPresses, ps.sweep) {
+		for b, p := range ps.last {
+			if p.over(now) {
+				delete(ps.last, b)
 			}
 		}
-		p.sweep = 2 * len(p.last)
+		ps.sweep = 2 * len(ps.last)
 	}
-	o = &opening{at: now, done: make(chan struct{})}
-	p.last[k] = o
-	return o, true, nil
+	p = &press{at: now, done: make(chan struct{})}
+	ps.last[b] = p
+	return p, true, nil
 }
 
 // press opens once for the same person and door within 3 s, and at most 6 times per minute per link or number. open
 // runs to its end even if the caller has gone. A press that joins sends nothing, so its visit ends right away.
-func (s *Service) press(ctx context.Context, k press, v visit, open func() (OpenResult, error)) (OpenResult, error) {
+func (s *Service) press(ctx context.Context, b button, v visit, open func() (OpenResult, error)) (OpenResult, error) {
 	now := v.now
-	o, mine, err := s.presses.join(k, now, func() error {
-		if ok, retry := s.openings.Allow(k.who, now); !ok {
+	p, mine, err := s.presses.join(b, now, func() error {
+		if ok, retry := s.openings.Allow(b.who, now); !ok {
 			return &fail.Error{Code: fail.RateLimited, Message: "too many openings within a minute", RetryAfter: retry}
 		}
 		return nil
@@ -75,15 +75,15 @@ func (s *Service) press(ctx context.Context, k press, v visit, open func() (Open
 		return OpenResult{}, err
 	}
 	if mine {
-		o.err = errAborted // what the others get if open panics
-		defer close(o.done)
-		o.res, o.err = open()
-		return o.res, o.err
+		p.err = errAborted // what the others get if open panics
+		defer close(p.done)
+		p.res, p.err = open()
+		return p.res, p.err
 	}
 	v.end()
 	select {
-	case <-o.done:
-		return o.res, o.err
+	case <-p.done:
+		return p.res, p.err
 	case <-ctx.Done():
 		return OpenResult{}, ctx.Err()
 	}

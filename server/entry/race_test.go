@@ -113,20 +113,29 @@ func (h *house) tries(token, phone string, link bool) bool {
 	return err == nil && got.Result == "opened"
 }
 
-// between does something after a link was read and before anything else happens.
+// between does something after a link or the place of a number was read and before anything else happens.
 type between struct {
 	*store.Store
 	do func()
 }
 
-func (b *between) GrantByLink(hash string) (grant.Grant, error) {
-	g, err := b.Store.GrantByLink(hash)
-	if b.do != nil {
-		do := b.do
+func (b *between) once() {
+	if do := b.do; do != nil {
 		b.do = nil
 		do()
 	}
+}
+
+func (b *between) GrantByLink(hash string) (grant.Grant, error) {
+	g, err := b.Store.GrantByLink(hash)
+	b.once()
 	return g, err
+}
+
+func (b *between) PlaceByPhone(number string) (place.Place, error) {
+	p, err := b.Store.PlaceByPhone(number)
+	b.once()
+	return p, err
 }
 
 // TestRevokedWhileRead: a link that is revoked right after it was read opens nothing, not even for a member or in a

@@ -27,10 +27,10 @@ type peer struct {
 	main     *link // the latest connection, hello or not
 	cur      *link // the connection that said hello last [presence]
 	buffered int
-	contact  time.Time      // domain time of the last contact before this connection
-	quota    bucket         // of records
-	pending  *pendingConfig // the latest that was sent; it may have ended
-	unkept   *record.Change // confirmed, but not on disk yet
+	contact  time.Time       // domain time of the last contact before this connection
+	quota    bucket          // of records
+	asked    []*asked        // oldest first
+	unkept   []record.Change // confirmed, but not on disk yet, in order
 
 	qmu     sync.Mutex
 	room    *sync.Cond
@@ -169,10 +169,7 @@ func (b *peer) ended(l *link) {
 		b.st.Online, b.st.Since = false, time.UnixMilli(l.closedAt.Load()).UTC()
 		b.st.LastSeenAt = time.UnixMilli(b.seen.Load()).UTC()
 	}
-	if p := b.pending; p != nil && p.l == l {
-		p.finish(board.ErrLost)
-		b.pending = nil
-	}
+	b.unasked(l)
 	b.mu.Unlock()
 	if live {
 		g.count.online.Add(-1)

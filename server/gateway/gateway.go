@@ -35,8 +35,8 @@ type Store interface {
 // Records keeps the boards' on-site records and changes of their outage policies. record.Keeper implements it.
 type Records interface {
 	Upload(b board.State, list []wire.Record) (record.Uploaded, error)
-	// Configured stores a board's state together with the record of the change it confirmed.
-	Configured(b board.State, c record.Change) error
+	// Configured stores a board's state together with the records of the changes it confirmed.
+	Configured(b board.State, changes []record.Change) error
 }
 
 // Reports handles the boards' reports. server/command implements it.

@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"maps"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/id"
@@ -12,29 +12,27 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// pendingConfig waits for a board's answer to a configuration.
-type pendingConfig struct {
-	id   string
-	by   record.By
-	l    *link
-	sent board.Policy
-	done chan struct{}
-	over bool
-	got  board.Policy
-	err  error
+// asked is an outage policy that was sent to a board and that the board has not answered yet. Its caller may have given
+// up long ago: as long as the connection lasts, the board may still confirm it, and whatever is confirmed has a record.
+type asked struct {
+	id     string
+	by     record.By
+	l      *link
+	policy board.Policy
+	end    chan setResult // takes the one result, whether or not the caller still waits
 }
 
-// finish sets the result, once. Called with the board's mu held.
-func (p *pendingConfig) finish(err error) {
-	if !p.over {
-		p.over, p.err = true, err
-		close(p.done)
-	}
+type setResult struct {
+	got board.Policy
+	err error
 }
 
-// SetNetloss sets a board's outage policy, which must name every channel, and returns what the board confirmed, with
-// its new version. Only what the board confirms is stored, together with the record of who asked for it. Errors:
-// board.ErrNotFound, board.ErrOffline (nothing was sent), board.ErrLost, board.ErrNoAnswer, board.Refused, the
+// maxAsked bounds what a board that never answers makes us remember; the oldest are forgotten first.
+const maxAsked = 100
+
+// SetNetloss sets a board's outage policy and returns what the board confirmed, with its new version. n.Channels names
+// only the channels to change. Only what the board confirms is stored, together with the record of who asked for it.
+// Errors: board.ErrNotFound, board.ErrOffline (nothing was sent), board.ErrLost, board.ErrNoAnswer, board.Refused, the
 // context's, the store's.
 func (g *Gateway) SetNetloss(ctx context.Context, by record.By, boardID string, n board.Policy) (board.Policy, error) {
 	b := g.boards[boardID]
@@ -51,84 +49,96 @@ func (g *Gateway) SetNetloss(ctx context.Context, by record.By, boardID string, 
 	case <-ctx.Done():
 		return board.Policy{}, ctx.Err()
 	}
-	if b.owes() { // an earlier change has no record yet, and the next one would hide it
+	if b.owes() { // the disk that can't take the record of an earlier change wouldn't take the next one's
 		if err := b.keepNow(); err != nil {
 			return board.Policy{}, err
 		}
 	}
-	p, err := b.configure(by, n)
+	a, err := b.configure(by, n)
 	if err != nil {
 		return board.Policy{}, err
 	}
-	err = board.ErrNoAnswer
 	select {
-	case <-p.done:
+	case res := <-a.end:
+		return res.got, res.err
 	case <-over:
 	case <-g.stop:
 	case <-ctx.Done():
-		err = ctx.Err()
+		return board.Policy{}, ctx.Err()
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p.finish(err) // it stays pending: a late confirmation has a record, too
-	return p.got, p.err
+	return board.Policy{}, board.ErrNoAnswer
 }
 
-// configure sends the policy.
-func (b *peer) configure(by record.By, n board.Policy) (*pendingConfig, error) {
+// configure sends the policy that the board should have. It is merged here, in the board's turn: an earlier change has
+// been confirmed by now, and merging before the turn would undo it.
+func (b *peer) configure(by record.By, n board.Policy) (*asked, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.live()
 	if l == nil {
 		return nil, board.ErrOffline
 	}
-	n.Channels = maps.Clone(n.Channels)
-	n.Version = b.st.Confirmed().Version + 1
-	p := &pendingConfig{by: by, id: id.New("cfg_", b.g.now()), l: l, sent: n, done: make(chan struct{})}
-	b.pending = p
-	if !l.push(wire.DownCfg, encode(wire.Config{ID: p.id, Netloss: n, NotAfterMs: (clock.Mono() + b.g.cfg.NotAfter).Milliseconds()}), nil) {
-		b.pending = nil
+	n = b.st.Merge(n)
+	for _, a := range b.asked { // the board may still confirm these: no two policies share a version
+		n.Version = max(n.Version, a.policy.Version+1)
+	}
+	a := &asked{id: id.New("cfg_", b.g.now()), by: by, l: l, policy: n, end: make(chan setResult, 1)}
+	if !l.push(wire.DownCfg, encode(wire.Config{ID: a.id, Netloss: n, NotAfterMs: (clock.Mono() + b.g.cfg.NotAfter).Milliseconds()}), nil) {
 		return nil, board.ErrOffline
 	}
-	return p, nil
+	b.asked = append(b.asked, a)
+	if len(b.asked) > maxAsked {
+		b.asked = b.asked[1:]
+	}
+	return a, nil
 }
 
-// configured handles a board's answer: what it confirms is stored, then passed on, even if it is late.
-func (b *peer) configured(a wire.SyncAck) {
+// configured handles a board's answer: what it confirms is stored, then passed on. An answer to what was never asked,
+// or answered before, may still say which policy the board has.
+func (b *peer) configured(ack wire.SyncAck) {
 	b.mu.Lock()
-	p := b.pending
-	mine := p != nil && p.id == a.ID
-	if a.Result == vocab.Refused {
-		if mine {
-			p.finish(board.Refused(a.Code))
-			b.pending = nil
+	var a *asked
+	if i := slices.IndexFunc(b.asked, func(a *asked) bool { return a.id == ack.ID }); i >= 0 {
+		a = b.asked[i]
+		b.asked = slices.Delete(b.asked, i, i+1)
+	}
+	if ack.Result == vocab.Refused {
+		b.mu.Unlock()
+		if a != nil {
+			a.end <- setResult{err: board.Refused(ack.Code)}
 		}
+		return
+	}
+	switch {
+	case ack.Netloss != nil:
+		b.st.Confirm(*ack.Netloss, b.g.now())
+	case a != nil:
+		b.st.Confirm(a.policy, b.g.now())
+	default:
 		b.mu.Unlock()
 		return
 	}
-	n := a.Netloss
-	if n == nil && mine {
-		n = &p.sent
-	}
-	if n == nil {
-		b.mu.Unlock()
-		return
-	}
-	b.st.Confirm(*n, b.g.now())
 	got := b.st.Confirmed()
-	if mine {
-		c := record.OutagePolicy(p.by, b.id, got)
-		b.pending, b.unkept = nil, &c
+	if a != nil {
+		b.unkept = append(b.unkept, record.OutagePolicy(a.by, b.id, got))
 	}
 	b.mu.Unlock()
 	err := b.keepNow()
 	if err != nil {
 		b.g.save(b) // then later
 	}
-	if mine {
-		b.mu.Lock()
-		p.got = got
-		p.finish(err)
-		b.mu.Unlock()
+	if a != nil {
+		a.end <- setResult{got, err}
 	}
+}
+
+// unasked forgets what was sent over a connection that has ended: a board answers over the same connection or never.
+// Called with mu held.
+func (b *peer) unasked(l *link) {
+	b.asked = slices.DeleteFunc(b.asked, func(a *asked) bool {
+		if a.l == l {
+			a.end <- setResult{err: board.ErrLost}
+		}
+		return a.l == l
+	})
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -109,26 +110,6 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("got %+v, want x.err to be board.ErrLost, x.took <= time.Second", x)
 		}
 	})
-	bubble(t, "no answer, and a late one", func(t *testing.T) {
-		r := newRig(t)
-		b := r.online("brd_1")
-		res := r.set(t.Context(), "brd_1", somePolicy)
-		if x := <-res; !errors.Is(x.err, board.ErrNoAnswer) || x.took != 8*time.Second {
-			t.Errorf("got %+v, want x.err to be board.ErrNoAnswer, x.took = 8*time.Second", x)
-		}
-		c := next[wire.Config](b, wire.DownCfg)
-		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
-		if s := r.Status("brd_1"); s.Policy.Version != 1 {
-			t.Errorf("policy %+v, want the one that the board has, version 1", s.Policy)
-		}
-		if got := r.store.notes(); !slices.Equal(got, []string{"outage policy of brd_1: graceSec 60, version 1"}) {
-			t.Errorf("records %q, want one of the late confirmation", got)
-		}
-		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
-		if got := r.store.notes(); len(got) != 1 {
-			t.Errorf("records %q, want one however often the board confirms", got)
-		}
-	})
 	bubble(t, "the caller gives up", func(t *testing.T) {
 		r := newRig(t)
 		r.online("brd_1")
@@ -165,6 +146,65 @@ func TestNetlossUnconfirmed(t *testing.T) {
 	})
 }
 
+// TestNetlossLate: whatever a board confirms after its caller's 504 has a record.
+func TestNetlossLate(t *testing.T) {
+	t.Parallel()
+	bubble(t, "no answer, and a late one", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		res := r.set(t.Context(), "brd_1", somePolicy)
+		if x := <-res; !errors.Is(x.err, board.ErrNoAnswer) || x.took != 8*time.Second {
+			t.Errorf("got %+v, want x.err to be board.ErrNoAnswer, x.took = 8*time.Second", x)
+		}
+		c := next[wire.Config](b, wire.DownCfg)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		if s := r.Status("brd_1"); s.Policy.Version != 1 {
+			t.Errorf("policy %+v, want the one that the board has, version 1", s.Policy)
+		}
+		if got := r.store.notes(); !slices.Equal(got, []string{"outage policy of brd_1: graceSec 60, version 1"}) {
+			t.Errorf("records %q, want one of the late confirmation", got)
+		}
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		if got := r.store.notes(); len(got) != 1 {
+			t.Errorf("records %q, want one however often the board confirms", got)
+		}
+	})
+	bubble(t, "an answer that comes after the next change was sent", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, board.ErrNoAnswer) {
+			t.Fatalf("got %+v, want x.err to be board.ErrNoAnswer", x)
+		}
+		late := next[wire.Config](b, wire.DownCfg)
+		res := r.set(t.Context(), "brd_1", wire.Netloss{GraceSec: 5})
+		second := next[wire.Config](b, wire.DownCfg)
+		r.store.broken(errors.New("disk full"))
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: late.ID, Result: "ok", Netloss: &late.Netloss})
+		r.store.broken(nil)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: second.ID, Result: "ok", Netloss: &second.Netloss})
+		if x := <-res; x.err != nil || x.got.Version != 2 || x.got.GraceSec != 5 {
+			t.Errorf("got %+v, want the second change, as version 2", x)
+		}
+		want := []string{"outage policy of brd_1: graceSec 60, version 1", "outage policy of brd_1: graceSec 5, version 2"}
+		if got := r.store.notes(); !slices.Equal(got, want) {
+			t.Errorf("records %q, want %q", got, want)
+		}
+	})
+	bubble(t, "a board that never answers", func(t *testing.T) {
+		r := newRig(t, func(c *Config) { c.Wait = time.Second })
+		b := r.online("brd_1")
+		for range maxAsked + 1 {
+			if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, board.ErrNoAnswer) {
+				t.Fatalf("got %+v, want x.err to be board.ErrNoAnswer", x)
+			}
+			_ = next[wire.Config](b, wire.DownCfg)
+		}
+		if n := len(r.boards["brd_1"].asked); n != maxAsked {
+			t.Errorf("%d changes are remembered, want %d", n, maxAsked)
+		}
+	})
+}
+
 func TestNetlossInTurn(t *testing.T) {
 	t.Parallel()
 	bubble(t, "one at a time", func(t *testing.T) {
@@ -179,6 +219,20 @@ func TestNetlossInTurn(t *testing.T) {
 		x, y := <-one, <-two
 		if x.err != nil || y.err != nil || x.got.Version+y.got.Version != 3 {
 			t.Errorf("got %+v %+v, want x.err = nil, y.err = nil, x.got.Version+y.got.Version = 3", x, y)
+		}
+	})
+	bubble(t, "the second builds on the first", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		one := r.set(t.Context(), "brd_1", wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open"}})
+		c := next[wire.Config](b, wire.DownCfg)
+		two := r.set(t.Context(), "brd_1", wire.Netloss{GraceSec: 60, Channels: map[int]string{2: "hold"}})
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		c = next[wire.Config](b, wire.DownCfg)
+		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+		x, y := <-one, <-two
+		if !maps.Equal(x.got.Channels, map[int]string{1: "open", 2: "close"}) || !maps.Equal(y.got.Channels, map[int]string{1: "open", 2: "hold"}) {
+			t.Errorf("got %+v and %+v, want channel 1 open in both, and channel 2 on hold in the second", x, y)
 		}
 	})
 	bubble(t, "behind one that nobody answers", func(t *testing.T) {

@@ -84,7 +84,7 @@ func (g *Gateway) write(batch []*peer) error {
 	for _, b := range batch {
 		b.keeping.Lock()
 		b.mu.Lock()
-		st, owes := b.keep(), b.unkept != nil
+		st, owes := b.keep(), len(b.unkept) > 0
 		b.mu.Unlock()
 		if owes {
 			b.keeping.Unlock()
@@ -111,24 +111,24 @@ func (g *Gateway) write(batch []*peer) error {
 func (b *peer) owes() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.unkept != nil
+	return len(b.unkept) > 0
 }
 
-// keepNow writes the board's state, in one transaction with the record that it owes.
+// keepNow writes the board's state, in one transaction with the records that it owes.
 func (b *peer) keepNow() error {
 	b.keeping.Lock()
 	defer b.keeping.Unlock()
 	b.mu.Lock()
-	st, c := b.keep(), b.unkept
+	st, changes := b.keep(), b.unkept
 	b.mu.Unlock()
-	if c == nil {
+	if len(changes) == 0 {
 		return b.g.cfg.Store.SaveBoardStates([]board.State{st})
 	}
-	if err := b.g.cfg.Records.Configured(st, *c); err != nil {
+	if err := b.g.cfg.Records.Configured(st, changes); err != nil {
 		return err
 	}
 	b.mu.Lock()
-	b.unkept = nil
+	b.unkept = b.unkept[len(changes):] // others may have come meanwhile
 	b.mu.Unlock()
 	return nil
 }

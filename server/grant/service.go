@@ -71,8 +71,7 @@ func New(cfg Config) *Service {
 	if cfg.Applied == nil {
 		cfg.Applied = func(string) (int64, time.Time) { return 0, time.Time{} }
 	}
-	return &Service{cfg: cfg, imports: imports{of: map[string]*lane{}},
-		macs: sync.Pool{New: func() any { return hmac.New(sha256.New, cfg.Secret) }}}
+	return &Service{cfg: cfg, macs: sync.Pool{New: func() any { return hmac.New(sha256.New, cfg.Secret) }}}
 }
 
 // change runs fn in one durable transaction. When it returns, openings that may have read the place's grants before the

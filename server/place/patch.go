@@ -125,12 +125,15 @@ func (s *Service) PatchDoor(doorID string, p DoorPatch) (Door, error) {
 	if h := p.EntryPermitMaxHours; h != nil && (*h < 1 || *h > MaxPermitHours) {
 		return Door{}, fail.Invalid("entryPermitMaxHours", fmt.Sprintf("must be 1 to %d", MaxPermitHours))
 	}
-	var out Door
-	err := s.cfg.Store.ChangePlace(func(tx Tx) (err error) {
-		if out, err = tx.Door(doorID); errors.Is(err, fail.ErrNotFound) {
-			return fail.New(fail.DeviceNotFound, "no such door")
-		}
-		if err != nil {
+	out, err := s.cfg.Store.Door(doorID)
+	if errors.Is(err, fail.ErrNotFound) {
+		return Door{}, fail.New(fail.DeviceNotFound, "no such door")
+	}
+	if err != nil {
+		return Door{}, err
+	}
+	err = s.change(out.PlaceID, func(tx Tx) (err error) {
+		if out, err = tx.Door(doorID); err != nil {
 			return err
 		}
 		if p.Entry != nil {

@@ -1,14 +1,29 @@
 package planted
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/server/api"
+	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
+
+// hasty merges an outage policy before it is the board's turn: a change that is in progress is undone.
+type hasty struct{ api.Boards }
+
+func (h hasty) SetNetloss(ctx context.Context, by record.By, boardID string, n board.Policy) (board.Policy, error) {
+	channels := maps.Clone(h.Status(boardID).Policy.Channels)
+	maps.Copy(channels, n.Channels)
+	n.Channels = channels
+	return h.Boards.SetNetloss(ctx, by, boardID, n)
+}
 
 // links are the first links of permits, by permit.
 var links sync.Map

@@ -35,6 +35,16 @@ type entryStore struct {
 
 func (s entryStore) Place(id string) (place.Place, error) {
 	p, err := s.Store.Place(id)
+	switch s.name {
+	case "number-stays-with-its-place":
+		if number, known := s.doors.Load("number of " + id); known {
+			p.EntryPhone = number.(string)
+		}
+	case "phone-off-answers":
+		p.PhoneEnabled = true
+	case "phone-off-rings-where-free":
+		p = s.freely(p)
+	}
 	return placeBug(s.name, p), err
 }
 
@@ -75,12 +85,6 @@ func (s entryStore) PlaceByPhone(number string) (place.Place, error) {
 	p, err := s.Store.PlaceByPhone(number)
 	if s.name == "number-stays-with-its-place" {
 		return s.numbered(number, p, err)
-	}
-	if s.name == "phone-off-answers" {
-		p.PhoneEnabled = true
-	}
-	if s.name == "phone-off-rings-where-free" {
-		p = s.freely(p)
 	}
 	return p, err
 }

@@ -55,6 +55,7 @@ func (s entryStore) numbered(number string, p place.Place, err error) (place.Pla
 	}
 	if err == nil {
 		s.doors.Store("number "+number, p.ID)
+		s.doors.Store("number of "+p.ID, number)
 	}
 	return p, err
 }

@@ -34,13 +34,18 @@ func OutagePolicy(by By, boardID string, p board.Policy) Change {
 	return Change{By: by, Note: fmt.Sprintf("outage policy of %s: graceSec %d, version %d", boardID, p.GraceSec, p.Version)}
 }
 
-// Configured stores the state of a board that confirmed an outage policy, together with the record of that change.
+// Configured stores the state of a board that confirmed outage policies, together with the records of these changes.
 // Errors: the store's; then nothing is stored.
-func (k Keeper) Configured(b board.State, c Change) error {
+func (k Keeper) Configured(b board.State, changes []Change) error {
 	return k.Store.KeepRecords(func(tx Tx, now time.Time) error {
 		if err := tx.SaveBoardState(b); err != nil {
 			return err
 		}
-		return KeepChange(tx, c, now)
+		for _, c := range changes {
+			if err := KeepChange(tx, c, now); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 // AddAudit writes one line of the audit log.
 func (s *Store) AddAudit(a record.Audit) error {
-	return s.writeIn(s.jobs, &job{whole: true, fn: func(tx *Tx) error { return tx.InsertAudit(a) }})
+	return s.writeIn(s.jobs, together(func(tx *Tx) error { return tx.InsertAudit(a) }))
 }
 
 // InsertAudit implements record.Tx.

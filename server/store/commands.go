@@ -13,8 +13,7 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
-// Commands is the idempotency ledger: command.Ledger over the store. Its writes wait as long as they take:
-// server/command limits its callers' wait itself, and has to know what became of a claim.
+// Commands is the idempotency ledger: command.Ledger over the store.
 type Commands struct{ s *Store }
 
 // Commands is the store's side of server/command.
@@ -41,7 +40,7 @@ func (c Commands) Claim(in command.Intent, keptSince time.Time) (prior *command.
 		Actor: in.ActorID, ActorLabel: in.ActorLabel, GrantID: text(in.GrantID), EntryReason: string(in.EntryReason),
 		RequestedAt: in.RequestedAt.UnixMilli(), AgedAt: in.AgedAt.UnixMilli(),
 		Status: int64(in.Status), Body: in.Body}
-	err = c.s.writeWhole(func(tx *Tx) error {
+	err = c.s.writeTogether(func(tx *Tx) error {
 		n, err := tx.q.InsertCommand(ctx, claim) // [CMD-5]
 		if err != nil {
 			return err
@@ -118,7 +117,7 @@ func answerOf(st command.Settlement) command.Answer {
 
 // Withdraw implements command.Ledger.
 func (c Commands) Withdraw(commandID string) error {
-	return c.s.writeWhole(func(tx *Tx) error {
+	return c.s.writeTogether(func(tx *Tx) error {
 		tx.running--
 		return tx.q.WithdrawCommand(ctx, commandID)
 	})
@@ -128,7 +127,7 @@ func (c Commands) Withdraw(commandID string) error {
 // commit whose result was unknown, does nothing.
 func (c Commands) Settle(list ...command.Settlement) error {
 	settled := list[:0:0]
-	err := c.s.writeWhole(func(tx *Tx) error {
+	err := c.s.writeTogether(func(tx *Tx) error {
 		for _, st := range list {
 			fresh, err := tx.settle(st)
 			if err != nil {

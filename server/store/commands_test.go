@@ -100,12 +100,14 @@ func TestLate(t *testing.T) {
 		claim(t, c, in, epoch)
 		must.OK(t, c.Settle(command.Settlement{Intent: in, Outcome: outcome}))
 	}
+	claim(t, c, intent("cmd_3", ""), epoch)
 	for _, tc := range []struct {
 		id, board string
 		want      command.Late
 	}{
 		{"cmd_0", "brd_x", command.LateForeign}, {"cmd_0", "brd_a", command.LateSettled}, {"cmd_0", "brd_a", command.LateKnown},
 		{"cmd_1", "brd_a", command.LateKnown}, {"cmd_2", "brd_a", command.LateUnknown}, {"cmd_9", "brd_a", command.LateUnknown},
+		{"cmd_3", "brd_a", command.LateUnsettled}, {"cmd_3", "brd_x", command.LateForeign},
 	} {
 		if got, err := c.Late(command.LateReport{CommandID: tc.id, BoardID: tc.board, ReportedAt: epoch}); got != tc.want || err != nil {
 			t.Errorf("%s by %s: %v, %v, want %v", tc.id, tc.board, got, err, tc.want)

@@ -13,7 +13,15 @@ func customerOf(r db.Customer, err error) (grant.Customer, error) {
 // ListCustomers lists customers, newest first, and how many match.
 func (s *Store) ListCustomers(placeID string, q grant.ListQuery) (list []grant.Customer, total int, err error) {
 	from, args := customersOf(placeID, q)
-	return page(s, from, "created_at DESC, id DESC", args, q.Limit, q.Offset, (*db.Queries).CustomersByID, customerOf)
+	return page(s, newestFirst(from), from, args, q.Limit, q.Offset, (*db.Queries).CustomersByID, customerOf)
+}
+
+// customersOf are a place's customers, all or those with a reference. The index is named as in referredOf.
+func customersOf(placeID string, q grant.ListQuery) (from string, args []any) {
+	if q.ExternalRef != "" {
+		return " FROM customers INDEXED BY customers_ref WHERE place_id = ? AND external_ref = ?", []any{placeID, q.ExternalRef}
+	}
+	return " FROM customers INDEXED BY customers_list WHERE place_id = ?", []any{placeID}
 }
 
 func (t grantTx) CustomerByRef(placeID, source, ref string) (grant.Customer, error) {

@@ -35,7 +35,7 @@ func eventIn(r db.EntryRecord, err error) (record.Event, error) {
 // that double as events.
 func (s *Store) Events(placeID string, q record.EventQuery) (list []record.Event, total int, err error) {
 	find, from, args := eventsOf(placeID, q)
-	return pageOf(s, find, from, args, q.Limit, q.Offset, loadEvents, func(e record.Event, err error) (record.Event, error) { return e, err })
+	return page(s, find, from, args, q.Limit, q.Offset, loadEvents, func(e record.Event, err error) (record.Event, error) { return e, err })
 }
 
 // eventsOf finds the ids, and says of what they are to be counted.

@@ -11,7 +11,7 @@ import (
 
 // Change implements grant.Store. The rules decide before they write, so it needs no savepoint.
 func (s *Store) Change(fn func(tx grant.Tx) error) error {
-	return s.writeIn(s.jobs, &job{whole: true, fn: func(tx *Tx) error { return fn(grantTx{tx}) }})
+	return s.writeIn(s.jobs, together(func(tx *Tx) error { return fn(grantTx{tx}) }))
 }
 
 // ChangeBehind implements grant.Store.
@@ -55,8 +55,8 @@ func (s *Store) ListGrants(placeID, kind string, q grant.ListQuery) (list []gran
 	if q.ExternalRef == "" {
 		return s.allGrants(placeID, kind, q.Limit, q.Offset)
 	}
-	from, args := listOf(placeID, kind, q)
-	return page(s, from, "created_at DESC, id DESC", args, q.Limit, q.Offset, (*db.Queries).GrantsByID, grantOf)
+	from, args := referredOf(placeID, kind, q.ExternalRef)
+	return page(s, newestFirst(from), from, args, q.Limit, q.Offset, (*db.Queries).GrantsByID, grantOf)
 }
 
 // allGrants reads one page of a place's grants of a kind, and their number.
@@ -83,42 +83,20 @@ func (s *Store) allGrants(placeID, kind string, limit, offset int) (list []grant
 	return list, total, err
 }
 
-// listOf names the index of the reference that is asked for: left to itself SQLite goes through all of
-// the place's, because they are in order already.
-func listOf(placeID, kind string, q grant.ListQuery) (from string, args []any) {
-	return filter(" FROM grants"+indexOf("grants", q)+" WHERE place_id = ? AND kind = ?", []any{placeID, kind}, q)
+// referredOf are a place's grants of a kind with one reference, from any source. The index is named because SQLite, left
+// to itself, goes through all of the place's: they are in order already.
+func referredOf(placeID, kind, ref string) (from string, args []any) {
+	return " FROM grants INDEXED BY grants_ref WHERE place_id = ? AND kind = ? AND external_ref = ?", []any{placeID, kind, ref}
 }
 
-// customersOf is listOf for customers.
-func customersOf(placeID string, q grant.ListQuery) (from string, args []any) {
-	return filter(" FROM customers"+indexOf("customers", q)+" WHERE place_id = ?", []any{placeID}, q)
+// newestFirst finds the ids of a list.
+func newestFirst(from string) (find string) {
+	return "SELECT id" + from + " ORDER BY created_at DESC, id DESC"
 }
 
-func indexOf(table string, q grant.ListQuery) string {
-	if q.ExternalRef != "" {
-		return " INDEXED BY " + table + "_ref"
-	}
-	return " INDEXED BY " + table + "_list"
-}
-
-// filter adds the conditions of a list query. They are composed here, not in queries/*.sql, because a single statement
-// with optional conditions would use no index.
-func filter(where string, args []any, q grant.ListQuery) (string, []any) {
-	if q.ExternalRef != "" {
-		where, args = where+" AND external_ref = ?", append(args, q.ExternalRef)
-	}
-	return where, args
-}
-
-// page reads one page and the total number of matches, both at one moment. The conditions vary from call to call, so
-// the SQL is composed here: it finds the ids, and load reads the rows in that order.
-func page[R, T any](s *Store, from, order string, args []any, limit, offset int,
-	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
-	return pageOf(s, "SELECT id"+from+" ORDER BY "+order, from, args, limit, offset, load, of)
-}
-
-// pageOf is page with a custom query for the ids, without its limit.
-func pageOf[R, T any](s *Store, find, from string, args []any, limit, offset int,
+// page reads one page and the total number of matches, both at one moment. The conditions vary from call to call, so the
+// SQL is composed here: find, without its limit, finds the ids, and load reads the rows in that order. from is counted.
+func page[R, T any](s *Store, find, from string, args []any, limit, offset int,
 	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
 	err = s.moment(func(tx *Tx) error {
 		ids, err := pageIDs(tx, find+" LIMIT ? OFFSET ?", append(slices.Clip(args), limit, offset)...)

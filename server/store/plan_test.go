@@ -84,9 +84,9 @@ func TestGrantsAreFoundByIndex(t *testing.T) {
 			t.Errorf("the plan is\n%swant %s in it", e.plan, want)
 		}
 	}
-	from, args := listOf("plc_a", "permit", grant.ListQuery{ExternalRef: "r"})
+	from, args := referredOf("plc_a", "permit", "r")
 	e := &explained{DBTX: &s.reading}
-	if _, err := e.QueryContext(ctx, "SELECT id"+from+" ORDER BY created_at DESC, id DESC", args...); !errors.Is(err, errExplained) {
+	if _, err := e.QueryContext(ctx, newestFirst(from), args...); !errors.Is(err, errExplained) {
 		t.Fatalf("got %v, want only the plan", err)
 	}
 	if !strings.Contains(e.plan, "grants_ref (external_ref=? AND place_id=?") {

@@ -37,7 +37,7 @@ func TestOutagePolicyAndItsRecord(t *testing.T) {
 		want  error
 		kept  int
 	}{{noAudit{s}, errFull, 0}, {s, nil, 1}} {
-		if err := (record.Keeper{Store: tc.store}).Configured(confirmed, c); !errors.Is(err, tc.want) {
+		if err := (record.Keeper{Store: tc.store}).Configured(confirmed, []record.Change{c}); !errors.Is(err, tc.want) {
 			t.Errorf("error %v, want %v", err, tc.want)
 		}
 		list, n, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)

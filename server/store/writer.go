@@ -10,15 +10,30 @@ import (
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
+// How a write becomes durable. Callers wait; one goroutine, the writer, serves them all:
+//
+//	write, writeTogether ...   hand in a job: to s.jobs, or to s.bulk, which is served when s.jobs is empty or has had its share
+//	collect                    takes a batch of jobs; if many are expected, it lingers for them (linger.go)
+//	run                        runs each job in the batch's one transaction (transaction.go, tx.go):
+//	    runApart                   in a savepoint, so that a failure undoes only this job's writes
+//	    runTogether                without one; a failure after its first statement fails the whole batch
+//	gathered.flush             writes what many jobs write alike, one statement for many rows (gathered.go, settled.go)
+//	countReplays               adds what waits to be counted (replays.go)
+//	Commit                     fails the whole batch, or makes all of it durable
+//	announce                   tells the listeners which revisions and events there are now
+//	close(job.done)            lets the callers go on
+//
+// Reads go past the writer. They wait only while the write-ahead log starts over (gate.go).
+
 // job is one write in progress.
 type job struct {
-	fn     func(*Tx) error
-	whole  bool // decides before it writes; after that it fails only with its batch, so it needs no savepoint
-	stage  atomic.Int32
-	ran    chan struct{} // closed when fn has run
-	err    error
-	panicV any
-	done   chan struct{}
+	fn       func(*Tx) error
+	together bool // needs no savepoint, see runTogether
+	stage    atomic.Int32
+	ran      chan struct{} // closed when fn has run
+	err      error
+	panicV   any
+	done     chan struct{}
 }
 
 // bulkEvery is how often part of a bulk write gets its turn while other writes keep coming.
@@ -37,10 +52,10 @@ const writeWait = 6 * time.Second
 
 // write is writeThrough for callers who can't wait: after writeWait of wall time it fails with ErrUnavailable. By then
 // the write has been dropped, or is in a commit whose result is unknown, so the caller must be able to repeat it.
-func (s *Store) write(fn func(tx *Tx) error) error { return s.writeIn(s.jobs, &job{fn: fn}) }
+func (s *Store) write(fn func(tx *Tx) error) error { return s.writeIn(s.jobs, apart(fn)) }
 
 // writeBehind is write for part of a bulk write: every other write goes first.
-func (s *Store) writeBehind(fn func(tx *Tx) error) error { return s.writeIn(s.bulk, &job{fn: fn}) }
+func (s *Store) writeBehind(fn func(tx *Tx) error) error { return s.writeIn(s.bulk, apart(fn)) }
 
 func (s *Store) writeIn(lane chan *job, j *job) error {
 	over := make(chan struct{})
@@ -51,13 +66,19 @@ func (s *Store) writeIn(lane chan *job, j *job) error {
 // writeThrough runs fn in a transaction and returns when it is durable. Many writes share one commit; an fn that fails
 // is rolled back alone. fn must use nothing but tx, must not block, and runs once. If a batch can't be committed, its
 // writes fail with ErrUnavailable, as does every write after damage was found.
-func (s *Store) writeThrough(fn func(tx *Tx) error) error { return s.wait(s.jobs, &job{fn: fn}, nil) }
+func (s *Store) writeThrough(fn func(tx *Tx) error) error { return s.wait(s.jobs, apart(fn), nil) }
 
-// writeWhole is writeThrough for an fn that decides before it writes. An error after its first statement is the disk's
-// or the program's and fails the whole batch, which saves the two statements of a savepoint.
-func (s *Store) writeWhole(fn func(tx *Tx) error) error {
-	return s.wait(s.jobs, &job{fn: fn, whole: true}, nil)
-}
+// writeTogether is writeThrough for an fn that decides before it writes. It doesn't give up after writeWait: the ledger
+// of commands has to know what became of each write, because "perhaps" would be no answer to whether a command was
+// claimed. server/command limits how long its own callers wait.
+func (s *Store) writeTogether(fn func(tx *Tx) error) error { return s.wait(s.jobs, together(fn), nil) }
+
+// apart is a job whose failure undoes only its own writes.
+func apart(fn func(*Tx) error) *job { return &job{fn: fn} }
+
+// together is a job that decides before it writes. An error after its first statement is the disk's or the program's and
+// fails the whole batch, which saves the two statements of a savepoint.
+func together(fn func(*Tx) error) *job { return &job{fn: fn, together: true} }
 
 func (s *Store) wait(lane chan *job, j *job, over <-chan struct{}) error {
 	if s.health.corrupt.Load() {
@@ -208,7 +229,11 @@ func (s *Store) run(jobs []*job, replays map[string]int64) (*batch, error) {
 			continue
 		}
 		t := s.tx(of, q, now, &left)
-		if err := j.apart(t); err != nil {
+		how := j.runApart
+		if j.together {
+			how = j.runTogether
+		}
+		if err := how(t); err != nil {
 			return nil, err
 		}
 		if j.err == nil && j.panicV == nil {
@@ -233,11 +258,8 @@ func (s *Store) run(jobs []*job, replays map[string]int64) (*batch, error) {
 	return &b, nil
 }
 
-// apart runs the job so that its failure undoes only its own writes. An error means that the whole transaction is lost.
-func (j *job) apart(t *Tx) error {
-	if j.whole {
-		return j.runWhole(t)
-	}
+// runApart runs the job in a savepoint. An error means that the whole transaction is lost.
+func (j *job) runApart(t *Tx) error {
 	if err := t.batch.flush(t); err != nil { // it may look for those rows, and must not undo them
 		return err
 	}
@@ -253,8 +275,9 @@ func (j *job) apart(t *Tx) error {
 	return err
 }
 
-// runWhole runs a job that decides before it writes.
-func (j *job) runWhole(t *Tx) error {
+// runTogether runs the job without a savepoint. An error means that the whole transaction is lost, which is so as soon as
+// the job has written something: there is nothing to undo just that with.
+func (j *job) runTogether(t *Tx) error {
 	before := t.writes
 	j.run(t)
 	wrote := t.writes > before

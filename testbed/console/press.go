@@ -18,10 +18,11 @@ func (c *Console) press(ctx context.Context, placeID, doorID, command string, mi
 	if err != nil {
 		return "", err
 	}
-	body := map[string]any{"capability": "door", "command": command, "reason": "console"}
+	args := map[string]any{"reason": "console"}
 	if minutes > 0 {
-		body["args"] = map[string]any{"minutes": minutes}
+		args["minutes"] = minutes
 	}
+	body := map[string]any{"capability": "door", "command": command, "args": args}
 	public := c.public()
 	public.Token, err = token.Bearer(ctx)
 	for again := true; err == nil; again = false {

@@ -15,7 +15,7 @@ import (
 
 // A write without a savepoint fails together with its whole commit: nothing is left half-done, and nobody is told
 // that it succeeded.
-func TestWholeWriteFailsWithItsCommit(t *testing.T) {
+func TestWriteWithoutSavepointFailsWithItsCommit(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	mine := errors.New("mine")
@@ -27,7 +27,7 @@ func TestWholeWriteFailsWithItsCommit(t *testing.T) {
 	neighbour, failing := make(chan error, 1), make(chan error, 1)
 	go func() { neighbour <- s.write(func(tx *Tx) error { return tx.setMeta("beside", "1") }) }()
 	go func() {
-		failing <- s.writeWhole(func(tx *Tx) error {
+		failing <- s.writeTogether(func(tx *Tx) error {
 			if err := tx.setMeta("half", "1"); err != nil {
 				return err
 			}
@@ -51,8 +51,8 @@ func TestWholeWriteFailsWithItsCommit(t *testing.T) {
 	}
 }
 
-// together runs writes in order in one commit.
-func together(t *testing.T, s *Store, writes ...func() error) []error {
+// oneCommit runs writes in order in one commit.
+func oneCommit(t *testing.T, s *Store, writes ...func() error) []error {
 	t.Helper()
 	hold, held := make(chan struct{}), make(chan struct{})
 	go func() { _ = s.write(func(*Tx) error { close(held); <-hold; return nil }) }()
@@ -75,18 +75,18 @@ func together(t *testing.T, s *Store, writes ...func() error) []error {
 }
 
 // A write whose rule refuses before anything was written, or panics, affects no other write.
-func TestWholeWriteIsRefusedAlone(t *testing.T) {
+func TestWriteWithoutSavepointIsRefusedAlone(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
 	mine := errors.New("mine")
-	errs := together(t, s,
-		func() error { return s.writeWhole(func(tx *Tx) error { return tx.setMeta("first", "1") }) },
-		func() error { return s.writeWhole(func(*Tx) error { return mine }) },
+	errs := oneCommit(t, s,
+		func() error { return s.writeTogether(func(tx *Tx) error { return tx.setMeta("first", "1") }) },
+		func() error { return s.writeTogether(func(*Tx) error { return mine }) },
 		func() (err error) {
 			defer func() { err, _ = recover().(error) }()
-			return s.writeWhole(func(*Tx) error { panic(mine) })
+			return s.writeTogether(func(*Tx) error { panic(mine) })
 		},
-		func() error { return s.writeWhole(func(tx *Tx) error { return tx.setMeta("last", "1") }) })
+		func() error { return s.writeTogether(func(tx *Tx) error { return tx.setMeta("last", "1") }) })
 	for i, want := range []error{nil, mine, mine, nil} {
 		if !errors.Is(errs[i], want) || errors.Is(errs[i], ErrUnavailable) {
 			t.Errorf("write %d got %v, want %v", i, errs[i], want)
@@ -123,7 +123,7 @@ func TestRevisionsOfOneCommit(t *testing.T) {
 		}
 	}
 	mine := errors.New("mine")
-	errs := together(t, s, put("pmt_1", nil), put("pmt_2", nil), put("pmt_undone", mine), put("pmt_3", nil))
+	errs := oneCommit(t, s, put("pmt_1", nil), put("pmt_2", nil), put("pmt_undone", mine), put("pmt_3", nil))
 	if errs[0] != nil || errs[1] != nil || !errors.Is(errs[2], mine) || errs[3] != nil {
 		t.Fatalf("the writes got %v, want only the third refused", errs)
 	}
