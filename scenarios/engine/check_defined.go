@@ -71,10 +71,17 @@ func (c *checker) undefined() {
 				continue
 			}
 			told[n] = true
-			c.b.Problem(pos, "unknown name %q%s", n, strictyaml.Hint(n, valid))
+			hint := strictyaml.Hint(n, valid)
+			if w := elsewhere[n]; w != "" && !e.ref {
+				hint = ", write " + w
+			}
+			c.b.Problem(pos, "unknown name %q%s", n, hint)
 		}
 	}
 }
+
+// elsewhere are words of other languages, and what an expression calls them.
+var elsewhere = map[string]string{"null": "nil", "NULL": "nil", "None": "nil", "undefined": "nil", "True": "true", "False": "false"}
 
 // nowhere says that nothing in the file has this name.
 func nowhere(u use) string {
