@@ -28,34 +28,32 @@ type board struct {
 
 	mu        sync.Mutex
 	s         firmware.State
+	owed      firmware.Parts // of the state that flash lacks: PartCore if that may wait, PartAll after a failed write
 	rng       *rand.Rand
-	shift     int64       // mono = domain ms + shift
-	timer     clock.Timer // for due, the firmware's next deadline
-	due       int64
-	ses       *session // the live connection, or the attempt at one
-	seq       int64    // of sessions
-	retry     clock.Timer
-	tries     int
-	away      func() // ends the flight of a reconnect
-	announced bool
-	stopped   bool   // detached, or the fleet is stopping
-	alone     bool   // of a board that is told: it hears nothing else, not even its server
-	meanwhile []said // of a board that is told: what it sent since it was last told something
-	told      bool   // somebody speaks in the server's place: the history doesn't see it, see tell
-	lineBad   string // the fault that blocks the line, "" = none
-	lossy     bool   // the line loses, repeats or delays packets
-	deaf      clock.Timer
-	upload    firmware.Upload // the one that the resend timer is for
-	late      clock.Timer
+	shift     int64 // mono = domain ms + shift
 	digest    int64 // domain ms of the last one
-	dirty     bool  // flash is behind the state
-	had       int64 // wall ns at which the command being executed arrived, 0 = none
-	outbox    []message
-	sending   bool
-	behind    *pending // a report that a fault holds back for the next one
-	entries   []entry  // the last of the journal
-	jat       []int64  // offset in the file of each entry
-	jseq      int64
+	stopped   bool  // detached, or the fleet is stopping
+	announced bool
+	deadlines
+	connection
+	uplink
+	telling
+	ground
+}
+
+// deadlines are the timers of the firmware. Those of the connection are its own.
+type deadlines struct {
+	timer  clock.Timer // for due, the firmware's next deadline
+	due    int64
+	late   clock.Timer     // repeats upload
+	upload firmware.Upload // the one that the resend timer is for
+}
+
+// uplink is what waits to be sent.
+type uplink struct {
+	outbox  []message
+	sending bool
+	behind  *pending // a report that a fault holds back for the next one
 }
 
 // message is an outgoing message and its session.
@@ -108,7 +106,7 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 	b.s, out = firmwareStep(b.s, ev)
 	if ms := b.lateNow(ev); ms > 0 {
 		ev.SessionMs = ms
-		b.s, out = firmwareStep(before, ev)
+		b.s, out = firmwareStep(before, ev) // allowed, because the first result is thrown away
 	}
 	if b.s.Dropped > before.Dropped {
 		b.emit(history.Event{Kind: history.Dropped, RecordSeq: before.Records[0].Seq})
@@ -165,10 +163,10 @@ func (b *board) lateNow(ev firmware.Event) int64 {
 // persist writes the named parts to flash, immediately unless they may wait.
 func (b *board) persist(p firmware.Parts, before *firmware.Content, ch *firmware.Change) {
 	if p&^firmware.PartLazy == 0 {
-		b.dirty = true
+		b.owed |= firmware.PartCore
 		return
 	}
-	b.f.flash.write(b, p, before, ch)
+	_ = b.f.flash.write(b, p, before, ch) // housekeep tries again
 }
 
 // emit writes to the history, at true domain time.
@@ -305,12 +303,17 @@ func (b *board) housekeep(now int64) {
 	defer b.flush()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.dirty {
-		b.f.flash.write(b, firmware.PartCore, b.s.Content, nil)
-	}
+	b.catchUp()
 	if now-b.digest >= digests.Milliseconds() && b.s.Outage.Online {
 		b.digest = now
 		b.step(firmware.Event{Kind: firmware.DigestDue})
+	}
+}
+
+// catchUp writes what flash lacks. Called with mu held.
+func (b *board) catchUp() {
+	if b.owed != 0 {
+		_ = b.f.flash.write(b, b.owed, nil, nil) // it is still owed
 	}
 }
 

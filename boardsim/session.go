@@ -25,6 +25,25 @@ const (
 	deafAfter = keepAlive + pingTimeout + 5*time.Second
 )
 
+// connection is how a board stands with its server. A session ends in one of six ways:
+//
+//   - forget drops it; the firmware isn't told. The other ways begin with it.
+//   - over also tells the firmware: the line ended, or never came about.
+//   - drop is over, and cuts the line, so that the server notices, too: what faults do.
+//   - unplug is forget, and cuts the line: the power failed, so the firmware could note nothing.
+//   - leave is over, and stops the timers: the board is taken away. Its caller says bye.
+//   - halt is leave and bye for good, and writes what flash lacks.
+type connection struct {
+	ses     *session // the live one, or the attempt at one
+	seq     int64    // of sessions
+	retry   clock.Timer
+	tries   int
+	away    func()      // ends the flight of a reconnect
+	lineBad string      // the fault that blocks the line, "" = none
+	lossy   bool        // the line loses, repeats or delays packets
+	deaf    clock.Timer // ends a session whose server isn't heard any more
+}
+
 // session is one connection of a board, from dialling to its end.
 type session struct {
 	no     int64
@@ -95,9 +114,7 @@ func (b *board) halt() {
 	b.mu.Lock()
 	b.stopped = true
 	s := b.leave()
-	if b.dirty {
-		b.f.flash.write(b, firmware.PartCore, b.s.Content, nil)
-	}
+	b.catchUp()
 	b.mu.Unlock()
 	bye(s)
 }

@@ -20,6 +20,13 @@ import (
 // maxMeanwhile is how much of what a board sends by itself is kept until it is next told something.
 const maxMeanwhile = 100
 
+// telling is for a board that is told: somebody speaks in the server's place, and the history doesn't see it.
+type telling struct {
+	told      bool
+	alone     bool   // it hears nothing else, not even its server
+	meanwhile []said // what it sent since it was last told something
+}
+
 // remember keeps what a board that is told things sends.
 func (b *board) remember(s said) {
 	if len(b.meanwhile) == maxMeanwhile {

@@ -109,3 +109,32 @@ func TestHistoryOfUp(t *testing.T) {
 		t.Errorf("%d intents, %d events in memory; want 8 and 0", intents, tb.History.Len())
 	}
 }
+
+// A recording that replaces a broken one begins while the server is still reporting, and can be judged, too.
+func TestHistoryOfAReplacedRecording(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{OnDemand: true, Recorded: true})
+	openMany(t, tb, "before", 8)
+	tb.spool.Stop() // the server isn't told
+	lab := tb.lab()
+	must.Get(lab.Record(t.Context(), true))(t)
+	openMany(t, tb, "within", 80)
+	events := must.Get(lab.History(t.Context()))(t)
+	bases, intents := 0, 0
+	for _, e := range events {
+		switch {
+		case e.Kind == history.Content && e.Op == history.ContentBase:
+			bases++
+		case e.Kind == history.Intent:
+			intents++
+		}
+	}
+	if bases != len(tb.Ready.Places) || intents != 80 {
+		t.Errorf("%d places' content, %d intents; want %d and 80", bases, intents, len(tb.Ready.Places))
+	}
+	for _, row := range judge.Ledger(judge.Judge(judge.NewView(events)), nil, judge.Basis{}) {
+		if row.Status == judge.Fail {
+			t.Errorf("%s fails, want no FAIL: %s %v", row.Clause, row.Number, row.FirstBad)
+		}
+	}
+}

@@ -118,17 +118,17 @@ const (
 	PhaseOnline = "online"
 	PhaseGrace  = "grace"  // offline, channels unchanged
 	PhaseOutage = "outage" // offline, the resting behaviour is due
-	// PhaseStopped is offline and no decisions on site: over 36 h, or the clock was lost.
+	// PhaseStopped is no decisions on site: offline over 36 h, or the clock was lost, or back from that and not synchronized yet.
 	PhaseStopped = "stopped"
 )
 
 // Phase is the board's row in the outage table at mono, counting deadlines that no step has handled yet.
 func (s State) Phase(mono int64) string {
 	switch {
+	case s.Outage.Over, access.OutageOver(s.Age(mono)): // [OFF-2]; when the server has spoken, until it has acknowledged, too
+		return PhaseStopped
 	case s.Outage.Online:
 		return PhaseOnline
-	case s.Outage.Over, access.OutageOver(s.Age(mono)): // [OFF-2]
-		return PhaseStopped
 	case s.Outage.Rested, mono >= s.restAt():
 		return PhaseOutage
 	}

@@ -24,7 +24,7 @@ func TestBetweenTwoLives(t *testing.T) {
 		"within tries again":         {3, `{boards: {all: online}, within: 60s}`, judge.Pass, ""},
 		"within, for longer":         {6, `{boards: {all: online}, within: 50ms}`, judge.Blocked, "the server is restarting"},
 		"a look that isn't answered": {1, `{boards: {all: online}}`, judge.Blocked, "the server is restarting"},
-		"never looks again":          {2, `{boards: {}, expect: count == 7, never: 300ms}`, judge.Pass, ""},
+		"never looks again":          {2, `{boards: {}, expect: count == 7, never: 2s}`, judge.Pass, ""},
 		"never, for longer":          {6, `{boards: {}, expect: count == 7, never: 50ms}`, judge.Blocked, "the server is restarting"},
 		"never, and it comes true":   {2, `{boards: {}, expect: count == 1, never: 60s}`, judge.Fail, "came true"},
 	} {

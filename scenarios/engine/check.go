@@ -2,14 +2,26 @@ package engine
 
 import (
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// checkDoc checks what the form alone doesn't show: one verb per step, names used but never defined, unknown clauses.
+// checkDoc checks what the form alone doesn't show. Each question that it asks has a file:
+//
+//	check_defined       does the file define every name that it uses?
+//	check_keys          do the keys of a step go together?
+//	check_values        can the values that are written down be right?
+//	check_always_wrong  would it go wrong in every run?
+//	check_can_fail      can a step fail because of what the target does?
+//	check_copies        is a value compared with itself?
+//	check_statuses      would every answer match?
+//	check_claims        are the clauses that a step claims among those that it can show?
+//	check_evidence_for  what can it show, by what it does?
+//	check_rules_out     what can't it show, by what it sends and expects?
+//	check_contract      does the contract have the fields that it expects? (only with a target's documents)
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}, hands: map[string]bool{},
 		unread: unreadOf(b.Problems(), d, source)}
@@ -60,10 +72,10 @@ func (c *checker) step(s *Step) {
 		c.b.Problem(s.pos, "never needs an expectation")
 	}
 	for n, e := range s.Capture {
-		if c.names[n] = true; !c.name(n, e.pos) {
+		if c.names[n] = true; !c.name(n, e.Pos) {
 			continue
 		}
-		c.captured = append(c.captured, use{name: n, pos: e.pos})
+		c.captured = append(c.captured, use{name: n, pos: e.Pos})
 	}
 	if s.Background != "" && c.backgrounds[s.Background] {
 		c.b.Problem(s.pos, "a second background %q: the first one's result would be lost", s.Background)
@@ -93,12 +105,12 @@ func (c *checker) name(name string, pos Pos) bool {
 func (c *checker) unused(source string) {
 	used := map[string]bool{}
 	for _, e := range notes(c.b).exprs {
-		for n := range e.names {
+		for n := range e.Names {
 			used[n] = true
 		}
 	}
 	for _, u := range c.captured {
-		inTemplate := func(t string) bool { return wordsIn(t, u.name) > 0 } // where another mistake hides the expression
+		inTemplate := func(t string) bool { return expression.WordsIn(t, u.name) > 0 } // where another mistake hides the expression
 		if !used[u.name] && !slices.ContainsFunc(filled.FindAllString(source, -1), inTemplate) {
 			c.b.Problem(u.pos, "%s is captured and never used: compare it with something", u.name)
 		}
@@ -182,10 +194,6 @@ func (v *Verbs) given() (out []string) {
 	return out
 }
 
-var builtinNames = regexp.MustCompile(`^(nil|true|false|not|in|and|or|let|env|\$env|#.*)$`)
-
-func exprBuiltin(n string) bool { return builtinNames.MatchString(n) }
-
 // resultFields are what the verbs' results are made of.
 var resultFields = fieldSet(`status body data error message details headers total replayed ms
 	answers same outcome code statuses fresh
@@ -196,12 +204,6 @@ var resultFields = fieldSet(`status body data error message details headers tota
 	permit keyId apiKey now mode state text
 	connack granted payload topic retained
 	epoch sessionMs revision digest netloss said meanwhile journal dropped`)
-
-// elementFields are what "all" sees of a board, a journal line, a record or an event.
-var elementFields = fieldSet(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords doors
-	seq boot at doorId channel action cause commandId grantId revision
-	recordId method result reason actor actorLabel doorName occurredAt recordedAt requestedAt source settledAs settledAt replays
-	eventId kind permitId externalRef late`)
 
 func fieldSet(text string) map[string]bool {
 	out := map[string]bool{}

@@ -28,6 +28,9 @@ type lab struct {
 
 	mode string // of the clock
 
+	revive time.Duration // how long a restart may take
+	gone   error         // why the target isn't waited for any more: it was down for that long
+
 	watch *run    // notified of changes
 	marks []int64 // of each of all: the last event before the run; nil = the target is the run's own
 }

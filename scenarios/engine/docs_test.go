@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
@@ -50,7 +51,7 @@ func TestDocs(t *testing.T) {
 	for _, verb := range []any{Journal{}, Link{}, Permit{}, Phone{}, Present{}} {
 		of := reflect.TypeOf(verb)
 		for _, key := range strictyaml.Keys(of) {
-			if section := sections[strings.ToLower(of.Name())]; wordsIn(section, key) == 0 {
+			if section := sections[strings.ToLower(of.Name())]; expression.WordsIn(section, key) == 0 {
 				t.Errorf("the section on %s doesn't name its key %s", of.Name(), key)
 			}
 		}

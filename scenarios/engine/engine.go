@@ -14,6 +14,8 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // fileRun is one file being played.
@@ -27,9 +29,9 @@ type fileRun struct {
 	cleared     []*arming
 	missed      []*StepResult // faults that did less than they were armed for
 	backgrounds map[string]*background
-	watch       watch
+	watch       evidence.Watch
 	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
-	given       map[string]*given
+	past        evidence.Past
 	hands       hands
 }
 
@@ -170,7 +172,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 			}
 			return res
 		case !ok:
-			res.Status, res.Detail, res.Clauses = judge.Skipped, "expected "+s.If.src+s.If.found(sc), s.claims()
+			res.Status, res.Detail, res.Clauses = judge.Skipped, "expected "+s.If.Src+s.If.found(sc), s.claims()
 			return res
 		}
 	}
@@ -205,7 +207,7 @@ func (f *fileRun) table(ctx context.Context, sc *scope, s *Step, res *StepResult
 	}
 	if len(list) == 0 { // allowed, but no evidence
 		res.Status, res.Detail = judge.Skipped, "cases: no rows"
-		f.watch.nothing(s, res, s.claims(), "its table had no rows")
+		f.watch.Passed(s, s.pos.Line, res, s.claims(), "its table had no rows")
 		return
 	}
 	for i, row := range list {
@@ -277,7 +279,7 @@ func rowName(title string, vars map[string]any, row any, i int) string {
 		switch vars[k].(type) {
 		case map[string]any, []any:
 		default:
-			cols = append(cols, k+"="+show(vars[k]))
+			cols = append(cols, k+"="+expression.Show(vars[k]))
 		}
 	}
 	if len(vars) == 0 {

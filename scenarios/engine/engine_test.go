@@ -66,7 +66,7 @@ func TestVerdicts(t *testing.T) {
 		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, which needs 5", 4},
 		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, the target has 1", 6},
 		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},
-		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "the run does not count: expected hits > 0", 6},
+		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "require: expected hits > 0", 6},
 		"load too slow":   {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}}]`, load(loadtest.Pass, 120), judge.Invalid, "only 120.0 commands/s were sent; the run needs 300", 6},
 		"load invalid":    {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Invalid, 300), judge.Invalid, "load: because", 6},
 		"load fails":      {`steps: [{load: {rate: 300/s, duration: 1s}}]`, load(loadtest.Fail, 300), judge.Fail, "load: because", 4},
@@ -219,15 +219,16 @@ steps:
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		"steps:\n  - comand: {door: one}":  `one.yaml:2:5: unknown key "comand", did you mean "command"?`,
-		"steps:\n  - expect: onlin == 1":   `one.yaml:2:13: unknown name "onlin", did you mean "online"?`,
-		"steps:\n  - wait: crowd":          `one.yaml:2:11: no background step named "crowd" in this file`,
-		"steps:\n  - wait: 5m":             `one.yaml:2:11: no background step named "5m" in this file; to let time pass, use clock: {advance: 5m}`,
-		"steps:\n  - expect: 'a == \"b'":   `one.yaml:2:20: expression: a closing quotation mark is missing`,
-		"steps:\n  - expect: a = 1":        `one.yaml:2:15: expression: unexpected "="; to compare, write ==`,
-		"steps:\n  - clock: {to: cut+36h}": `one.yaml:2:17: no label "cut" in this file`,
-		"steps:\n  - clock: freezee":       `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,
-		"steps:\n  - {log: a, pause: 1s}":  `one.yaml:2:5: a step has one verb, found pause and log`,
+		"steps:\n  - comand: {door: one}":   `one.yaml:2:5: unknown key "comand", did you mean "command"?`,
+		"steps:\n  - expect: onlin == 1":    `one.yaml:2:13: unknown name "onlin", did you mean "online"?`,
+		"steps:\n  - expect: count == null": `one.yaml:2:22: unknown name "null", write nil`,
+		"steps:\n  - wait: crowd":           `one.yaml:2:11: no background step named "crowd" in this file`,
+		"steps:\n  - wait: 5m":              `one.yaml:2:11: no background step named "5m" in this file; to let time pass, use clock: {advance: 5m}`,
+		"steps:\n  - expect: 'a == \"b'":    `one.yaml:2:20: expression: a closing quotation mark is missing`,
+		"steps:\n  - expect: a = 1":         `one.yaml:2:15: expression: unexpected "="; to compare, write ==`,
+		"steps:\n  - clock: {to: cut+36h}":  `one.yaml:2:17: no label "cut" in this file`,
+		"steps:\n  - clock: freezee":        `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,
+		"steps:\n  - {log: a, pause: 1s}":   `one.yaml:2:5: a step has one verb, found pause and log`,
 		"steps:\n  - load: {rate: 1, duration: 1s, faults: [{fault: offline, share: 1}]}": `one.yaml:2:11: load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background`,
 		"steps:\n  - load: {rate: 1, duration: 1s, fleet: {boards: 5}}":                   `one.yaml:2:11: load: fleet: only plans for doorlab load can have one; a scenario uses the boards of its world`,
 		"steps:\n  - load: {rate: 1, duration: 1s, timeout: 0s}":                          `one.yaml:2:11: load: timeout: must be longer than 0`,
@@ -251,8 +252,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOneMistakeIsReportedOnce: names that a misspelled step would have defined aren't missing as well, a missing name is
-// reported where it is used first, and what only answers have isn't suggested for a reference.
+// TestOneMistakeIsReportedOnce: names that a misspelled step would have defined aren't missing as well, a missing
+// name is reported where it is used first, and what only answers have isn't suggested for a reference.
 func TestOneMistakeIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{

@@ -40,7 +40,7 @@ func TestNothingProvesNothing(t *testing.T) {
 		"nil of a missing field": {`{call: {path: /echo}, expect: data.nope == nil}`, judge.Blocked, "although data.nope isn't there"},
 		"other than a missing":   {`{call: {path: /echo}, expect: data.nope != "open"}`, judge.Blocked, "although data.nope isn't there"},
 		"never, missing field":   {`{call: {path: /echo}, expect: data.nope == "x", never: 30ms}`, judge.Blocked, "data.nope isn't there"},
-		"all() of nothing":       {`{journal: {of: "\"brd_1\""}, expect: "all(lines, .action == \"pulse\")"}`, judge.Blocked, "all of an empty list"},
+		"all() of nothing":       {`{journal: {of: "\"brd_1\""}, expect: "all(lines, .action == \"pulse\")"}`, judge.Blocked, "the list is empty, so all(...) is true whatever happened"},
 		"the same as itself":     {`{command: {door: dor_1}, expect: same}`, judge.Blocked, "same is null, not true or false"},
 		"no boards":              {`{set: {none: []}}, {synced: {of: none}}`, judge.Blocked, "there are no boards"},
 		"no doors":               {`{set: {none: []}}, {policy: {doors: none, mode: free}}`, judge.Blocked, "there are no doors"},

@@ -10,7 +10,14 @@ import (
 
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
+
+// compiled is an expression that isn't in a file.
+func compiled(t *testing.T, src string) *Expr {
+	t.Helper()
+	return &Expr{Expr: *must.Get(expression.Compile(src))(t)}
+}
 
 func testScope(vars map[string]any) *scope {
 	f := &fileRun{run: &run{seed: 7, dir: &directory{}}, file: &File{Path: "x/one.yaml"}}
@@ -55,12 +62,7 @@ func TestExpressions(t *testing.T) {
 		`uid == "x"`:                             "expected uid",
 		`count == 2.0 and not (count != 2.0)`:    "",
 	} {
-		e, err := compileExpr(src)
-		if err != nil {
-			t.Errorf("%s: %v", src, err)
-			continue
-		}
-		err = e.unmet(sc)
+		err := compiled(t, src).unmet(sc)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", src, err, want)
 		}
@@ -78,7 +80,7 @@ func TestTemplates(t *testing.T) {
 		var text Text
 		text.BindText(b, in, Pos{Line: 1, Col: 1})
 		got, err := text.eval(sc)
-		if err != nil || len(b.Problems()) > 0 || show(got) != show(want) {
+		if err != nil || len(b.Problems()) > 0 || expression.Show(got) != expression.Show(want) {
 			t.Errorf("%q: got %v (%v, %v), want %v", in, got, err, b.Problems(), want)
 		}
 	}
@@ -88,10 +90,10 @@ func TestTemplates(t *testing.T) {
 func TestOddValues(t *testing.T) {
 	t.Parallel()
 	sc := testScope(map[string]any{"object": map[string]any{"a": 1.0}})
-	if got, err := must.Get(compileExpr("uid"))(t).eval(sc); err == nil || err.Error() != `uid is a function: call it, as in uid("a")` {
+	if got, err := compiled(t, "uid").eval(sc); err == nil || err.Error() != `uid is a function: call it, as in uid("a")` {
 		t.Errorf("got %v, %v, want an error that says how to call it", got, err)
 	}
-	got := must.Get(must.Get(compileExpr(`fromPairs([["b", fromPairs([["c", 2]])], [3, 4]])`))(t).eval(sc))(t)
+	got := must.Get(compiled(t, `fromPairs([["b", fromPairs([["c", 2]])], [3, 4]])`).eval(sc))(t)
 	if raw := string(must.Get(json.Marshal(got))(t)); raw != `{"3":4,"b":{"c":2}}` {
 		t.Errorf("got %s, want an object", raw)
 	}

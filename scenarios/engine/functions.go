@@ -2,55 +2,36 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
-
-	"github.com/expr-lang/expr/ast"
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // Arguments of the built-in functions that are written down are checked before anything runs: a mistyped moment would
 // otherwise look like an expectation that the target doesn't meet.
 
-// calls collects the calls of the built-in functions.
-type calls struct{ found []*ast.CallNode }
-
-// Visit implements ast.Visitor.
-func (c *calls) Visit(n *ast.Node) {
-	if call, ok := (*n).(*ast.CallNode); ok {
-		c.found = append(c.found, call)
-	}
-}
-
 // taken are the functions that take text, with an example of it.
 var taken = map[string]string{"at": "cut+36h", "label": "cut", "seconds": "36h", "phone": "ann", "uid": "ann", "clock_change": "Europe/Berlin"}
 
 // arguments reports what is wrong with the arguments that are written down, and notes the labels among them.
-func (e *Expr) arguments(b *strictyaml.Binder, tree ast.Node) {
-	all := &calls{}
-	ast.Walk(&tree, all)
-	for _, call := range all.found {
-		name, ok := call.Callee.(*ast.IdentifierNode)
-		if !ok || taken[name.Value] == "" || len(call.Arguments) == 0 {
+func (e *Expr) arguments(b *strictyaml.Binder) {
+	for _, call := range e.Calls() {
+		if taken[call.Name] == "" || len(call.Args) == 0 {
 			continue
 		}
-		arg := call.Arguments[0]
-		pos := Pos{Line: e.pos.Line, Col: e.pos.Col + arg.Location().From}
-		text, isText := arg.(*ast.StringNode)
-		switch {
-		case !isText && constant(arg):
-			b.Problem(pos, "%s takes text, as in %s(%q)", name.Value, name.Value, taken[name.Value])
-		case !isText:
-		case name.Value == "seconds":
-			if _, err := duration(text.Value); err != nil {
-				b.Problem(pos, "%s", err)
+		switch arg := call.Args[0]; {
+		case !arg.IsText && arg.Literal:
+			b.Problem(arg.Pos, "%s takes text, as in %s(%q)", call.Name, call.Name, taken[call.Name])
+		case !arg.IsText:
+		case call.Name == "seconds":
+			if _, err := duration(arg.Text); err != nil {
+				b.Problem(arg.Pos, "%s", err)
 			}
-		case name.Value == "at" || name.Value == "label":
-			usesMoment(b, text.Value, pos)
-		case name.Value == "clock_change" && len(call.Arguments) == 2:
-			if way, ok := call.Arguments[1].(*ast.StringNode); ok && checkWay(way.Value) != nil {
-				b.Problem(Pos{Line: e.pos.Line, Col: e.pos.Col + way.Location().From}, "%s", checkWay(way.Value))
+		case call.Name == "at" || call.Name == "label":
+			usesMoment(b, arg.Text, arg.Pos)
+		case call.Name == "clock_change" && len(call.Args) == 2:
+			if way := call.Args[1]; way.IsText && checkWay(way.Text) != nil {
+				b.Problem(way.Pos, "%s", checkWay(way.Text))
 			}
 		}
 	}
@@ -73,22 +54,7 @@ func checkWay(way string) error {
 	return nil
 }
 
-// unmarked is a moment whose mark hasn't been set: a mistake in the file, not of the target.
-type unmarked struct{ label string }
-
-func (u *unmarked) Error() string {
-	return fmt.Sprintf("the moment %q has not been marked yet", u.label)
-}
-
-var wantsText = regexp.MustCompile(`^reflect: Call using (.+) as type string`)
-
-// plainCall is plainly for what the expression library says about a call.
-func plainCall(message, src string) string {
-	switch m := wantsText.FindStringSubmatch(message); {
-	case m != nil:
-		return kindOf(m[1]) + " can't be an argument here, only text"
-	case message == "invalid operation: int(string)" && strings.Contains(src, ".."):
-		return "text can't be the end of a range, only a whole number"
-	}
-	return plainly(message)
+// unmarked is the error of a moment whose mark hasn't been set: a mistake in the file, not of the target.
+func unmarked(label string) error {
+	return &expression.Pointless{Text: fmt.Sprintf("the moment %q has not been marked yet", label)}
 }

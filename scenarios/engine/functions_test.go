@@ -56,8 +56,8 @@ func TestMistakesOfTheFile(t *testing.T) {
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		`steps: [{call: {path: /echo}, expect: ""}]`:                             `expression: there is nothing in it`,
-		`steps: [{call: {path: '/echo/${}'}}]`:                                   `expression: there is nothing in it`,
+		`steps: [{call: {path: /echo}, expect: ""}]`:                             `the expression is empty; write a condition`,
+		`steps: [{call: {path: '/echo/${}'}}]`:                                   `the expression is empty; write a condition`,
 		`steps: [{cohort: {name: not, boards: 1}}, {call: {path: /echo}}]`:       `"not" is not a valid name: it is a word of the expression language`,
 		`steps: [{call: {path: /echo}, capture: {a-b: data.n}}]`:                 `"a-b" is not a valid name: use only letters, digits and _`,
 		`steps: [{call: {path: /echo}, capture: {in: data.n}}]`:                  `"in" is not a valid name: it is a word`,

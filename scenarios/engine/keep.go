@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"slices"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // keepPlace reads an operator's settings of a place and its doors.
@@ -32,7 +34,7 @@ func (r *run) keepPlace(ctx context.Context, id string) error {
 		for _, d := range doors {
 			door, _ := d.(map[string]any)
 			set := map[string]any{"entry": door["entry"], "entryPermitMaxHours": door["entryPermitMaxHours"]}
-			if err := r.lab.ask(ctx, r.lab.main, http.MethodPatch, "/doors/"+esc(show(door["doorId"])), set, nil); err != nil {
+			if err := r.lab.ask(ctx, r.lab.main, http.MethodPatch, "/doors/"+esc(expression.Show(door["doorId"])), set, nil); err != nil {
 				return err
 			}
 		}

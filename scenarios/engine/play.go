@@ -12,6 +12,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // playFile plays one file on a clean laboratory.
@@ -70,11 +72,11 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	if r.lab != nil {
 		fr.gaveUp(ctx, given, &res)
 	}
-	evidence := proofs(res.Steps, f.Base())
-	for _, p := range evidence {
+	proofs := evidence.Proofs(res.Steps, f.Base())
+	for _, p := range proofs {
 		r.assertions = append(r.assertions, p.Assertion)
 	}
-	res.Faults = fr.inForce(evidence)
+	res.Faults = fr.inForce(proofs)
 	for _, a := range fr.cleared {
 		res.Armed = append(res.Armed, report.Span{Fault: a.fault, From: a.from, To: a.to, Hits: a.hits})
 	}
@@ -98,7 +100,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 	}
 	res.Steps = append(res.Steps, f.end(whole)...)
 	res.Steps = append(res.Steps, f.unhit(ctx)...)
-	res.Steps = append(res.Steps, f.idle()...)
+	res.Steps = append(res.Steps, f.watch.Idle()...)
 	if res.Status == "" {
 		if res.Status = statusOf(res.Steps); res.Status != judge.Pass {
 			res.Reason = f.firstBad(res.Steps)
@@ -107,7 +109,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 			res.Reason = needsControl
 		}
 	}
-	if res.Status == judge.Pass && !checked(res.Steps[len(setup):]) {
+	if res.Status == judge.Pass && !evidence.Checked(res.Steps[len(setup):]) {
 		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that ran could have failed because of the target's behaviour"
 	}
 	if ctx.Err() == nil || res.Status == judge.Pass {
@@ -166,8 +168,8 @@ func blocked(steps []*StepResult) {
 	}
 }
 
-// cutShort is the error of a step whose time wasn't over when the file was interrupted: what it hadn't seen by then says
-// nothing about the target.
+// cutShort is the error of a step whose time wasn't over when the file was interrupted: what it hadn't seen by then
+// says nothing about the target.
 func cutShort(res *StepResult, last error, spent, limit time.Duration) error {
 	blocked([]*StepResult{res})
 	at := fmt.Sprintf("cut short after %s of %s", spent.Round(time.Millisecond), limit)
@@ -188,7 +190,7 @@ func prefixed(prefix, text string) string {
 // begin brings the laboratory to rest and fills in the vars.
 func (f *fileRun) begin(ctx context.Context, sc *scope) error {
 	if f.run.lab != nil {
-		if err := f.run.settle(ctx, true); err != nil {
+		if err := f.run.reset(ctx, true); err != nil {
 			return fmt.Errorf("the target is not ready: %w", err)
 		}
 	}
@@ -207,7 +209,7 @@ func (f *fileRun) begin(ctx context.Context, sc *scope) error {
 
 // override reads a value from the command line.
 func override(text string) any {
-	if n, err := number(text); err == nil {
+	if n, err := expression.Number(text); err == nil {
 		if n == float64(int64(n)) {
 			return int64(n)
 		}
@@ -222,8 +224,8 @@ func override(text string) any {
 	return text
 }
 
-// end cancels what is still running in the background and collects it. A step that nothing waited for doesn't count,
-// unless the file ended early.
+// end waits for the steps that still run in the background, however long they take, and collects their results. A
+// step that nothing waited for makes the file INVALID, unless the file ended early.
 func (f *fileRun) end(whole bool) (out []*StepResult) {
 	f.mu.Lock()
 	left := f.backgrounds

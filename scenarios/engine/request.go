@@ -13,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // request is one call of the public API.
@@ -152,7 +153,7 @@ func (r *run) commandEvent(q request, h http.Header) (history.Event, bool) {
 	if k := h.Get("Idempotency-Key"); k != "" {
 		e.Key = history.KeyHash(q.placeID, k)
 	}
-	n, _ := number(minutes)
+	n, _ := expression.Number(minutes)
 	e.Meaning = history.Meaning(e.DoorID, strings.TrimPrefix(body.Command, "door."), n, reason)
 	return e, true
 }

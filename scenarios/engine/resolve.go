@@ -24,7 +24,7 @@ func (f *fileRun) moment(text string) (time.Time, error) {
 	defer f.mu.Unlock()
 	t, ok := f.labels[label]
 	if !ok {
-		return t, &unmarked{label}
+		return t, unmarked(label)
 	}
 	return t.Add(d), nil
 }

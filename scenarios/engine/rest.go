@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// settle brings the laboratory to rest between files: no faults, time running, every board online.
-func (r *run) settle(ctx context.Context, wait bool) error {
+// reset brings the laboratory to rest between files: no faults, time running, every board online.
+func (r *run) reset(ctx context.Context, wait bool) error {
 	if err := r.lab.alive(ctx); err != nil {
 		return err
 	}
@@ -36,8 +37,9 @@ func (r *run) settle(ctx context.Context, wait bool) error {
 }
 
 // alive disarms a crash point that no command has reached, and waits for the restart of a server that has just died.
+// A target that hasn't come back by then is gone, and isn't waited for again.
 func (l *lab) alive(ctx context.Context) error {
-	for began := clock.Mono(); ; {
+	for began := clock.Mono(); l.gone == nil; {
 		a, err := l.call(ctx, l.main, http.MethodDelete, "/restart", nil)
 		if err == nil && a.Status != http.StatusServiceUnavailable {
 			return nil
@@ -45,13 +47,15 @@ func (l *lab) alive(ctx context.Context) error {
 		if err == nil {
 			err = fmt.Errorf("the server didn't restart: %s", a.short())
 		}
-		if clock.Mono()-began > reviveTime {
-			return err
+		if clock.Mono()-began > l.revive {
+			l.gone = err
+			break
 		}
 		if err := client.Pause(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
+	return l.gone
 }
 
 // How a run comes to rest: boards get some wall time to catch up, then the time passes within which every change must
@@ -64,7 +68,7 @@ const (
 // comeToRest ends a run so that even its last changes can be judged: nothing is disturbed any more, and their time is
 // up. A clock that can't be moved leaves them unjudged, which the result says.
 func (r *run) comeToRest(ctx context.Context, res *Result) {
-	err := r.settle(ctx, false)
+	err := r.reset(ctx, false)
 	if err == nil && r.lab.mode != "virtual" {
 		res.Note("the target's clock can't be moved, so changes made in the last %s of the run were not judged unless they had arrived (SYNC-1, SYNC-2, OFF-4)", overdue)
 		return
@@ -79,13 +83,13 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 		}
 	}
 	if err != nil {
-		res.Trouble = "the target did not come to rest: " + err.Error()
+		res.Trouble = cmp.Or(res.Trouble, "the target did not come to rest: "+err.Error())
 	}
 }
 
-// readLists reads what the API tells of the run: the records and the events of the places that it used, which the judge compares with
-// what the server told of when it made them. A list that can't be read (its key may have been revoked) isn't compared.
-// On a shared target, whose audit log would name the reader, only steps read.
+// readLists reads what the API tells of the run: the records and the events of the places that it used, which the
+// judge compares with what the server told of when it made them. A list that can't be read (its key may have been
+// revoked) isn't compared. On a shared target, whose audit log would name the reader, only steps read.
 func (r *run) readLists(ctx context.Context) {
 	if r.target.Shared() {
 		return
@@ -130,7 +134,11 @@ const leaveWithin = 2 * time.Minute
 func (r *run) leave(ctx context.Context, res *Result) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 	defer cancel()
-	err := r.settle(ctx, true)
+	err := r.reset(ctx, true)
+	if gone := r.lab.lost(); gone != "" {
+		res.Trouble = cmp.Or(res.Trouble, gone+": "+err.Error())
+		return
+	}
 	if back := r.putBack(ctx); err == nil {
 		err = back
 	}

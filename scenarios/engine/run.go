@@ -71,7 +71,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	}
 	over := ""
 	for _, f := range files {
-		if over = cmp.Or(over, interruption(ctx)); over != "" {
+		if over = cmp.Or(over, interruption(ctx), r.lab.lost()); over != "" {
 			res.Files = append(res.Files, notPlayed(f, over))
 			continue
 		}
@@ -132,6 +132,14 @@ func interruption(ctx context.Context) string {
 	return ""
 }
 
+// lost is interruption for a target that is gone.
+func (l *lab) lost() string {
+	if l == nil || l.gone == nil {
+		return ""
+	}
+	return fmt.Sprintf("the target hasn't answered for %s", l.revive)
+}
+
 // stopsAt is interruption for a file that went wrong and should be the last one.
 func stopsAt(opt Options, f FileResult) string {
 	if opt.FailFast && bad(f.Status) {
@@ -174,6 +182,7 @@ func newRun(target Target, opt Options) *run {
 	}
 	if len(target.Control) > 0 {
 		r.lab = newLab(target)
+		r.lab.revive = cmp.Or(opt.revive, reviveTime)
 		r.lab.watch = r
 	}
 	return r
@@ -282,7 +291,7 @@ func (r *run) judge(ctx context.Context, res *Result) {
 	if r.lab != nil {
 		found, others, err := r.lab.history(ctx)
 		if err != nil {
-			res.Trouble = "the history could not be fetched: " + err.Error()
+			res.Trouble = cmp.Or(res.Trouble, "the history could not be fetched: "+err.Error())
 		}
 		if r.meter != nil {
 			res.Clocks = r.meter.End(ctx)
@@ -303,8 +312,3 @@ func (r *run) judge(ctx context.Context, res *Result) {
 }
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
-}

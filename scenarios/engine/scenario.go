@@ -4,6 +4,10 @@
 // API, and over MQTT where a step speaks in a board's place. One file therefore
 // runs in one process, against separate processes and against any deployment. What
 // the steps did goes into a history, which internal/judge judges at the end.
+//
+// Files named check_* ask before a run whether a file makes sense, verb_* are what
+// steps can do, and evidence_* apply the rules of scenarios/evidence to what a step
+// found. The others read files and play them.
 package engine
 
 // Doc is a scenario file.

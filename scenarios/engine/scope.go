@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // scope holds names. A child scope sees its parent's; names that steps define belong to the file's.
@@ -47,9 +48,7 @@ func (s *scope) set(name string, v any) {
 	s.mu.Lock()
 	s.vars[name] = v
 	s.mu.Unlock()
-	s.file.mu.Lock()
-	delete(s.file.given, name)
-	s.file.mu.Unlock()
+	s.file.past.Forget(name)
 }
 
 // env is everything that an expression sees.
@@ -88,7 +87,7 @@ func (f *fileRun) functions() map[string]any {
 		"file":   f.file.Base(),
 		"target": f.run.targetInfo(),
 		// at("cut+36h") is that moment as RFC 3339 in UTC.
-		momentName: func(text string) (string, error) {
+		expression.At: func(text string) (string, error) {
 			t, err := f.moment(text)
 			return rfc3339(t), err
 		},

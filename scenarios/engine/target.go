@@ -45,7 +45,8 @@ type Options struct {
 	Parallel  int                 // worlds at a time in RunApart; 0: 6
 	Metrics   *Metrics            // what is counted while it runs; nil: nothing
 
-	display *display // shared with the run of which this is a part; nil: its own
+	revive  time.Duration // how long a target may take to restart, reviveTime unless a test says otherwise
+	display *display      // shared with the run of which this is a part; nil: its own
 }
 
 func (o *Options) screen() live.Screen {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/loadtest"
 )
 
@@ -23,6 +25,29 @@ func TestUnreachable(t *testing.T) {
 	res, err := Run(t.Context(), target, []*File{parse(t, "steps: [{log: a}]")}, Options{Wait: 1})
 	if err != nil || !res.Unreached || res.ExitCode() != 5 {
 		t.Errorf("got %+v, %v, want an unreached target and exit 5", res, err)
+	}
+}
+
+// TestTargetDies: a target that dies for good is waited for once; the files that are left aren't played.
+func TestTargetDies(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	target := f.target()
+	target.Marks = []int64{0}
+	load := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
+		f.api.Close()
+		f.lab.Close()
+		return loadtest.Result{}, errors.New("connection refused")
+	}
+	files := []*File{parse(t, "steps: [{load: {rate: 1/s, duration: 1s}}]"), parse(t, "steps: [{log: a}]"), parse(t, "steps: [{log: b}]")}
+	res := must.Get(Run(t.Context(), target, files, Options{Loader: load, revive: 1}))(t)
+	if res.Status != judge.Blocked || res.ExitCode() != 4 || !strings.Contains(res.Trouble, "the target hasn't answered for") {
+		t.Errorf("got %s, exit %d, %q, want BLOCKED, exit 4 and that the target is gone", res.Status, res.ExitCode(), res.Trouble)
+	}
+	for _, left := range res.Files[1:] {
+		if left.Status != judge.Skipped || !strings.HasPrefix(left.Reason, report.NotRun+"the target hasn't answered for") {
+			t.Errorf("got %s %q for a file that is left, want it not run", left.Status, left.Reason)
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		never, err = s.Never.dur(sc)
 	}
 	if err != nil {
-		settle(res, err)
+		setStatus(res, err)
 		return
 	}
 	f.run.display.may(act, max(within, never))
@@ -75,7 +75,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		if err == nil {
 			x.evidence(out)
 		}
-		if settle(res, err); bad(res.Status) && len(res.Children) == 0 {
+		if setStatus(res, err); bad(res.Status) && len(res.Children) == 0 {
 			res.Tries = tries
 			res.Exchanges, res.Evidence = t.shown(&f.run.mask), f.run.mask.evidence(out)
 		}
@@ -110,14 +110,6 @@ func (x *frame) looked() {
 	}
 }
 
-// watched is watches for what unmet returned.
-func (x *frame) watched(e *Expr, sc *scope, own map[string]any, err error) {
-	var fail *failure
-	if err == nil || errors.As(err, &fail) && fail.definite {
-		x.watches(e, sc, own, err == nil)
-	}
-}
-
 // soft reports whether another try may succeed.
 func soft(err error) bool {
 	var fail *failure
@@ -145,7 +137,7 @@ func (x *frame) stillFalse(err error, spent time.Duration) error {
 		return failed("came true after %s: %s", spent.Round(time.Millisecond), exprList(x.step.Expect))
 	case errors.As(err, &fail) && fail.definite:
 		for i := range x.step.Expect {
-			if p := x.step.Expect[i].lacks(x.scope.child(x.last)); p != "" {
+			if p := x.step.Expect[i].Lacks(x.scope.child(x.last).env()); p != "" {
 				return fmt.Errorf("never: %s isn't there; write ?. before a field that may be absent", p)
 			}
 		}
@@ -159,13 +151,13 @@ func (x *frame) stillFalse(err error, spent time.Duration) error {
 func exprList(es Exprs) string {
 	var out []string
 	for _, e := range es {
-		out = append(out, e.src)
+		out = append(out, e.Src)
 	}
 	return strings.Join(out, " and ")
 }
 
-// settle turns an error into a status.
-func settle(s *StepResult, err error) {
+// setStatus turns an error into a status.
+func setStatus(s *StepResult, err error) {
 	var fail *failure
 	var broken *breach
 	var inv *invalid
@@ -204,7 +196,7 @@ func (x *frame) attempt(depth int) (fields, error) {
 	}
 	for i := range x.step.Require {
 		if err := x.step.Require[i].unmet(sc); err != nil {
-			return out, &invalid{"the run does not count: " + err.Error(), soft(err)}
+			return out, &invalid{"require: " + err.Error(), soft(err)}
 		}
 	}
 	return out, nil
@@ -246,7 +238,7 @@ func (x *frame) expectations(sc *scope) (first error) {
 			continue
 		}
 		err := e.unmet(sc)
-		x.watched(e, sc, sc.vars, err)
+		x.met(e, sc, sc.vars, err)
 		if first == nil {
 			first = err
 		}
@@ -255,8 +247,8 @@ func (x *frame) expectations(sc *scope) (first error) {
 			continue
 		}
 		own := StepResult{}
-		settle(&own, err)
-		x.res.Charges = append(x.res.Charges, report.Charge{Clauses: e.clauses, Name: e.src, Status: own.Status, Detail: own.Detail})
+		setStatus(&own, err)
+		x.res.Charges = append(x.res.Charges, report.Charge{Clauses: e.clauses, Name: e.Src, Status: own.Status, Detail: own.Detail})
 	}
 	x.res.Spared = first != nil && general == nil && len(x.res.Charges) > 0
 	return first
@@ -276,7 +268,7 @@ func (x *frame) capture(out fields) error {
 		x.scope.root().set(name, v)
 	}
 	if len(x.step.Capture) > 0 {
-		x.file.captured(x.step, sc)
+		x.captured(sc)
 	}
 	return nil
 }
@@ -296,7 +288,7 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 		m, _ := e.(map[string]any)
 		sc := x.scope.child(maps.Clone(m))
 		err := all.unmet(sc)
-		x.watched(all, sc, m, err)
+		x.met(all, sc, m, err)
 		if err != nil {
 			if _, ok := errors.AsType[*vain](err); ok {
 				return err

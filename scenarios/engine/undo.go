@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/scenarios/expression"
 	"github.com/google/uuid"
 )
 
@@ -219,12 +220,12 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 		remove(id, "/keys/"+esc(id))
 	case path == "/memberships":
 		id := a.text("data", "membershipId")
-		remove(id, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])))
+		remove(id, path+"/"+esc(id)+"?placeId="+esc(expression.Show(in["placeId"])))
 	case path == "/reservations":
 		id := a.text("data", "reservationId")
-		remove(id, path+"/"+esc(id)+"?placeId="+esc(show(in["placeId"])))
+		remove(id, path+"/"+esc(id)+"?placeId="+esc(expression.Show(in["placeId"])))
 	case path == "/people/leaf" && in["action"] != "close":
-		end("leaf "+show(in["doorId"]), path, map[string]any{"doorId": in["doorId"], "action": "close"})
+		end("leaf "+expression.Show(in["doorId"]), path, map[string]any{"doorId": in["doorId"], "action": "close"})
 	case labDetach.MatchString(path):
 		r.attachLater(base, labDetach.FindStringSubmatch(path)[1])
 	}
@@ -267,7 +268,7 @@ func (r *run) made(q request, a *answer) {
 		rows, _ := a.value("data", "results").([]any)
 		for _, row := range rows {
 			if m, _ := row.(map[string]any); m["status"] == "created" {
-				lab(show(m["id"]), "/memberships/")
+				lab(expression.Show(m["id"]), "/memberships/")
 			}
 		}
 	case commandPath.MatchString(q.path):

@@ -1,15 +1,12 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 
-	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // Pos is a place in a file.
@@ -113,9 +110,9 @@ func (t Text) eval(s *scope) (any, error) {
 			return nil, err
 		}
 		if v == nil {
-			return nil, fmt.Errorf("%s: %s has no value", t.raw, p.expr.src)
+			return nil, fmt.Errorf("%s: %s has no value", t.raw, p.expr.Src)
 		}
-		out.WriteString(show(v))
+		out.WriteString(expression.Show(v))
 	}
 	return out.String(), nil
 }
@@ -130,24 +127,7 @@ func (t Text) str(s *scope) (string, error) {
 	if v == nil && t.set() {
 		return "", fmt.Errorf("%s has no value", t.raw)
 	}
-	return show(v), nil
-}
-
-// show writes a value as templates do: objects and lists as JSON.
-func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case map[string]any, []any:
-		if raw, err := json.Marshal(v); err == nil {
-			return string(raw)
-		}
-	}
-	return fmt.Sprint(v)
+	return expression.Show(v), nil
 }
 
 // Num is a whole or decimal number or a template of one; a share may be written as 10%.
@@ -156,26 +136,10 @@ type Num struct{ Text }
 func (n *Num) BindText(b *strictyaml.Binder, raw string, pos Pos) {
 	n.Text.BindText(b, raw, pos)
 	if !strings.Contains(raw, "${") {
-		if _, err := number(raw); err != nil {
+		if _, err := expression.Number(raw); err != nil {
 			b.Problem(pos, "%s", err)
 		}
 	}
-}
-
-func number(v any) (float64, error) {
-	switch v := v.(type) {
-	case int:
-		return float64(v), nil
-	case int64:
-		return float64(v), nil
-	case float64:
-		return v, nil
-	case string:
-		if f, err := amount.ParseShare(v); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return f, nil
-		}
-	}
-	return 0, fmt.Errorf("%q is not a number", show(v))
 }
 
 func (n Num) num(s *scope) (float64, error) {
@@ -183,7 +147,7 @@ func (n Num) num(s *scope) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return number(v)
+	return expression.Number(v)
 }
 
 // Ref names something: a cohort, a person, an expression over them

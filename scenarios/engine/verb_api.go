@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // fields of an HTTP answer.
@@ -70,34 +74,9 @@ func (e Answered) check(x *frame, a *answer, also bool) error {
 	return nil
 }
 
-// aboutStatus are the names with which an expectation speaks of the status.
-var aboutStatus = fieldSet(`status statuses error message details outcome code body answers same`)
-
 // saysStatus reports whether an expectation of the step is about the status; then that expectation decides.
 func (s *Step) saysStatus() bool {
-	for _, e := range s.Expect {
-		for name := range e.names {
-			if aboutStatus[name] || name == "it" && e.saysOfWhole() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// saysOfWhole reports whether what the expectation says of the whole result is about the status; it.ms isn't.
-func (e *Expr) saysOfWhole() bool {
-	named := false
-	for _, path := range e.paths {
-		parts := strings.SplitN(path, ".", 3)
-		if parts[0] != "it" {
-			continue
-		}
-		if named = true; len(parts) == 1 || aboutStatus[strings.TrimSuffix(parts[1], "?")] {
-			return true
-		}
-	}
-	return !named // it is inside a predicate
+	return slices.ContainsFunc(s.Expect, func(e Expr) bool { return evidence.SpeaksOfStatus(&e.Expr) })
 }
 
 // contains says where a value lacks a part, "" if it has all of them.
@@ -129,8 +108,8 @@ func contains(want, have any, path string) string {
 		}
 		return ""
 	}
-	if a, err := number(want); err == nil {
-		if b, err := number(have); err == nil && a == b {
+	if a, err := expression.Number(want); err == nil {
+		if b, err := expression.Number(have); err == nil && a == b {
 			return ""
 		}
 	}

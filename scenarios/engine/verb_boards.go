@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 func (b *Boards) title() string { return b.Of.raw }
@@ -111,7 +112,7 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 			continue
 		}
 		n++
-		if !b.Online || b.AppliedRevision != b.DesiredRevision {
+		if !b.Online || b.Phase == "stopped" || b.AppliedRevision != b.DesiredRevision {
 			if behind++; example == "" {
 				example = fmt.Sprintf("%s online=%v phase=%s applied=%d desired=%d", b.BoardID, b.Online, b.Phase, b.AppliedRevision, b.DesiredRevision)
 			}
@@ -206,7 +207,7 @@ func (j *Journal) filter(x *frame) (func(journalLine) bool, error) {
 	}
 	return func(l journalLine) bool {
 		for k, w := range want {
-			if show(l[k]) != w {
+			if expression.Show(l[k]) != w {
 				return false
 			}
 		}
@@ -219,6 +220,6 @@ func notBefore(at any, from time.Time) bool {
 	if from.IsZero() {
 		return true
 	}
-	t, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(show(at)))
+	t, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(expression.Show(at)))
 	return err != nil || !t.Before(from)
 }

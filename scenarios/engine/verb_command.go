@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 func (c *Command) title() string {
@@ -81,7 +82,7 @@ func (c *Command) request(x *frame) (q request, err error) {
 	if c.APIKey.set() {
 		if v, err := c.APIKey.eval(x.scope); err == nil {
 			if p, ok := member(v, "place"); ok { // another place's key: its attempts are that place's
-				q.placeID = show(p)
+				q.placeID = expression.Show(p)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func (l *lab) revived(ctx context.Context, n int64) (int64, error) {
 		if err == nil && a.Status == http.StatusOK && json.Unmarshal(a.Raw, &got) == nil && got.Data.Lives > n {
 			return got.Data.Lives, nil
 		}
-		if clock.Mono()-began > reviveTime {
+		if clock.Mono()-began > l.revive {
 			return n, errors.New("the server didn't restart: the command never reached that step, or the restart failed")
 		}
 		if err := client.Pause(ctx, 50*time.Millisecond); err != nil {

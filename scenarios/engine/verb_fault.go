@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/evidence"
 )
 
 func (f *Fault) title() string { return strings.TrimSpace(f.Fault.raw + " " + f.Of.raw) }
@@ -196,7 +197,7 @@ func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 	f.cleared = append(f.cleared, a)
 	if a.hits < a.least {
 		f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
-			Detail: fmt.Sprintf("the run does not count: fault %s acted %d times, want at least %d (hits)", a.name, a.hits, a.least),
+			Detail: fmt.Sprintf("fault %s acted %d times, but the step needs at least %d (hits): give it more boards, commands or time", a.name, a.hits, a.least),
 			At:     f.run.now(), Started: a.to})
 	}
 	return nil
@@ -207,7 +208,7 @@ func (f *fileRun) unhit(ctx context.Context) []*StepResult {
 	for _, a := range f.faults {
 		if err := f.disarm(ctx, a); err != nil && ctx.Err() == nil {
 			f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
-				Detail: "the run does not count: how often fault " + a.name + " acted is not known: " + err.Error(),
+				Detail: "how often fault " + a.name + " acted isn't known: " + err.Error(),
 				At:     f.run.now(), Started: clock.WallNow()})
 		}
 	}
@@ -216,7 +217,7 @@ func (f *fileRun) unhit(ctx context.Context) []*StepResult {
 }
 
 // inForce sums up the file's faults: how often each acted, and which guarantees got evidence while it could.
-func (f *fileRun) inForce(evidence []proof) (out []report.FaultUse) {
+func (f *fileRun) inForce(proofs []evidence.Proof) (out []report.FaultUse) {
 	for _, a := range f.cleared {
 		i := slices.IndexFunc(out, func(u report.FaultUse) bool { return u.Fault == a.fault })
 		if i < 0 {
@@ -225,7 +226,7 @@ func (f *fileRun) inForce(evidence []proof) (out []report.FaultUse) {
 		}
 		out[i].Hits += a.hits
 		if a.hits > 0 {
-			a.during(evidence, out[i].Clauses)
+			a.during(proofs, out[i].Clauses)
 		}
 	}
 	return out
@@ -233,15 +234,15 @@ func (f *fileRun) inForce(evidence []proof) (out []report.FaultUse) {
 
 // during counts the evidence of steps that ran while the fault was armed. What
 // happens at once, such as a reboot, has its effect until the file ends.
-func (a *arming) during(evidence []proof, clauses map[string]int) {
+func (a *arming) during(proofs []evidence.Proof, clauses map[string]int) {
 	to := a.to
 	if kind, ok := faults.Lookup(a.fault); ok && kind.Acts == faults.AtOnce {
 		to = clock.WallNow()
 	}
-	for _, p := range evidence {
-		ended := p.step.Started.Add(time.Duration(p.step.Seconds * float64(time.Second)))
+	for _, p := range proofs {
+		ended := p.Step.Started.Add(time.Duration(p.Step.Seconds * float64(time.Second)))
 		counts := p.Status == judge.Pass || p.Status == judge.Fail
-		if counts && ended.After(a.from) && p.step.Started.Before(to) {
+		if counts && ended.After(a.from) && p.Step.Started.Before(to) {
 			clauses[p.Clause]++
 		}
 	}

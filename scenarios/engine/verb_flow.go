@@ -164,7 +164,7 @@ func (v *VarSet) run(x *frame) (fields, error) {
 			return nil, err
 		}
 		x.scope.root().set(name, e)
-		x.file.computed(VarSet{name: (*v)[name]}, x.scope)
+		x.computed(VarSet{name: (*v)[name]})
 	}
 	return nil, nil
 }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"strings"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 func (l *Link) title() string { return strings.TrimSpace(l.Person.raw + " " + l.Door.raw) }
@@ -17,7 +19,7 @@ func (l *Link) run(x *frame) (fields, error) {
 		if err != nil {
 			return nil, err
 		}
-		token = show(who["token"])
+		token = expression.Show(who["token"])
 	}
 	if !l.Door.set() {
 		a, err := x.run.do(x.ctx, request{method: "GET", path: "/entry?t=" + esc(token)})

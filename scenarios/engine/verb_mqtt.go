@@ -256,7 +256,7 @@ func (m *MQTT) wait(x *frame, h *hand, out fields) error {
 	case x.ctx.Err() != nil:
 		return x.ctx.Err()
 	case m.Quiet != "" && got != nil:
-		return failed("%s came, although it should be quiet: %s", channel, brief(got.payload, 400))
+		return failed("a message arrived on %s, but quiet expected none: %s", channel, brief(got.payload, 400))
 	case m.Quiet != "" && wrong != nil:
 		return wrong
 	case m.Quiet != "" && channel != theEnd && h.over():
@@ -278,7 +278,7 @@ func (m *MQTT) waited(channel string) string {
 	case channel == theEnd:
 		return "the server didn't close the connection"
 	case m.Where != nil:
-		return "no " + channel + " with " + m.Where.src + " came"
+		return "no " + channel + " with " + m.Where.Src + " came"
 	}
 	return "no " + channel + " came"
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
+)
 
 func (k *Key) title() string { return k.Name.raw + k.Revoke.raw }
 
@@ -37,7 +41,7 @@ func (k *Key) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.run.mask.add(show(out["apiKey"]))
+	x.run.mask.add(expression.Show(out["apiKey"]))
 	out["place"] = place
 	if name != "" {
 		x.scope.root().set(name, out)
@@ -85,7 +89,7 @@ func (g *Grant) give(x *frame, path, until string) (fields, error) {
 		body["doorIds"] = doors
 	}
 	var out fields
-	if err := x.operated("POST", path, show(who["place"]), body, &out); err != nil {
+	if err := x.operated("POST", path, expression.Show(who["place"]), body, &out); err != nil {
 		return nil, err
 	}
 	maps.Copy(who, out)

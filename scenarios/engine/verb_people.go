@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 func (p *Present) title() string { return strings.TrimSpace(p.Person.raw + " at " + p.Door.raw) }
@@ -86,8 +88,8 @@ func (x *frame) decided(result, reason Text, got fields) error {
 		if err != nil {
 			return err
 		}
-		if show(got[name]) != w {
-			return failed("expected %s %s, found result %s, reason %s", name, w, show(got["result"]), show(got["reason"]))
+		if expression.Show(got[name]) != w {
+			return failed("expected %s %s, found result %s, reason %s", name, w, expression.Show(got["result"]), expression.Show(got["reason"]))
 		}
 	}
 	return nil
@@ -132,8 +134,8 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 		bad := x.decided(p.Result, p.Reason, got)
 		mu.Lock()
 		defer mu.Unlock()
-		add(results, show(got["result"]))
-		add(reasons, show(got["reason"]))
+		add(results, expression.Show(got["result"]))
+		add(reasons, expression.Show(got["reason"]))
 		if bad != nil {
 			if wrong++; first == "" {
 				first = fmt.Sprintf("%s at %s: %v", plan[i].who["name"], plan[i].door, bad)
@@ -161,7 +163,7 @@ func add(counts map[string]any, name string) {
 func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []presentation) {
 	byPlace := map[string][]map[string]any{}
 	for _, w := range people {
-		byPlace[show(w["place"])] = append(byPlace[show(w["place"])], w)
+		byPlace[expression.Show(w["place"])] = append(byPlace[expression.Show(w["place"])], w)
 	}
 	turn := map[string]int{}
 	for _, d := range doors {
@@ -211,7 +213,7 @@ func (p *Phone) run(x *frame) (fields, error) {
 		if err != nil {
 			return nil, err
 		}
-		from, placeID = show(who["phone"]), show(who["place"])
+		from, placeID = expression.Show(who["phone"]), expression.Show(who["place"])
 	}
 	if p.Place.set() {
 		if placeID, err = x.place(p.Place); err != nil {

@@ -7,6 +7,8 @@ import (
 	"maps"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 func (p *Permit) title() string { return p.Person.raw }
@@ -127,7 +129,7 @@ func (r *Revoke) run(x *frame) (fields, error) {
 }
 
 func (x *frame) revoke(who map[string]any, by, reason string) (*answer, error) {
-	place := show(who["place"])
+	place := expression.Show(who["place"])
 	key, err := x.run.dir.key(place)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 func (r *Records) title() string { return r.Place.raw }
@@ -93,7 +95,7 @@ func (x *frame) keeper(door, person Ref, since When) (func(map[string]any) bool,
 		if err != nil {
 			return nil, err
 		}
-		end = "*" + show(who["tail"])
+		end = "*" + expression.Show(who["tail"])
 	}
 	if since.set() {
 		if from, err = x.since(since); err != nil {
@@ -101,7 +103,7 @@ func (x *frame) keeper(door, person Ref, since When) (func(map[string]any) bool,
 		}
 	}
 	return func(m map[string]any) bool {
-		if doorID != "" && m["doorId"] != doorID || end != "" && !strings.HasSuffix(show(m["actor"]), end) {
+		if doorID != "" && m["doorId"] != doorID || end != "" && !strings.HasSuffix(expression.Show(m["actor"]), end) {
 			return false
 		}
 		at := m["occurredAt"]

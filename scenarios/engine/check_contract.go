@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/contract"
+	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/expression"
+)
+
+// Promised checks what a file's requests expect of their answers against the service's documents: a field that no
+// answer of the operation has is absent whatever the target does. The error is Problems.
+func (f *File) Promised(c *contract.Contract) error {
+	b := &strictyaml.Binder{}
+	for _, list := range [][]Step{f.Doc.Setup, f.Doc.Steps} {
+		promised(b, c, list)
+	}
+	if !b.Failed() {
+		return nil
+	}
+	return b.Problems().Locate(f.Path, f.Source)
+}
+
+func promised(b *strictyaml.Binder, c *contract.Contract, steps []Step) {
+	for i := range steps {
+		s := &steps[i]
+		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
+			if in != nil {
+				promised(b, c, *in)
+			}
+		}
+		if method, path := s.Verbs.operation(); path != "" {
+			for i := range s.Expect {
+				s.Expect[i].promised(b, c, method, path, s.Verbs.Call != nil)
+			}
+		}
+	}
+}
+
+const permitsPath = "/space/v1/partner/entry-permits"
+
+// roots are the names of an answer's parts, as paths into its body.
+var roots = map[string][]any{"body": nil, "data": {"data"}, "details": {"details"}}
+
+// filled is a part of a path that is only known during a run.
+var filled = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// operation is the request of a verb, "" if it isn't known before the run or is more than one request.
+func (v *Verbs) operation() (method, path string) {
+	switch {
+	case v.Call != nil && v.Call.Method != "":
+		return v.Call.Method, v.Call.Path.raw
+	case v.Call != nil && (v.Call.Body != nil || v.Call.Raw != nil):
+		return "POST", v.Call.Path.raw
+	case v.Call != nil:
+		return "GET", v.Call.Path.raw
+	case v.Permit != nil:
+		return "POST", permitsPath
+	case v.Revoke != nil:
+		return "POST", permitsPath + "/revoke"
+	case v.Command != nil && !v.Command.Legacy:
+		return "POST", "/device/v1/devices/${door}/commands"
+	case v.Hours != nil:
+		return "PATCH", "/core/v1/places/${place}"
+	case v.Netloss != nil:
+		return "PUT", "/device/v1/boards/${board}/netloss"
+	case v.Policy != nil && v.Policy.Remove:
+		return "DELETE", "/device/v1/doors/${door}/policies"
+	case v.Policy != nil:
+		return "POST", "/device/v1/doors/${door}/policies"
+	}
+	return "", ""
+}
+
+// promised checks the parts of an answer that an expectation names. whole: also outside data and details, where a
+// replay has the form of the path that was used first.
+func (e *Expr) promised(b *strictyaml.Binder, c *contract.Contract, method, asked string, whole bool) {
+	path := filled.ReplaceAllString(asked, "x")
+	for _, text := range e.Paths {
+		p := expression.PathOf(text)
+		if len(p) < 2 {
+			continue
+		}
+		root, part := p[0].(string)
+		in, answers := roots[root]
+		if !part || !answers || in == nil && !whole {
+			continue
+		}
+		field := append(append([]any{}, in...), p[1:]...)
+		if may, at, known := c.Field(method, path, field); !may && at >= len(in) {
+			name, _ := field[at].(string)
+			b.Problem(e.Pos, "%s: no answer of %s %s has %q%s", text, method, strings.SplitN(asked, "?", 2)[0], name, near.Hint(name, known))
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
+)
+
+// What a step sends and expects narrows further down what it can be evidence for: a command that must be reported says
+// nothing about offline boards, whatever else it claims.
+
+// rulesOut reports whether what the step sends and expects has nothing to do with the clause.
+func (s *Step) rulesOut(clause string) bool {
+	if c := s.Verbs.Command; c != nil {
+		return c.rulesOut(s, clause)
+	}
+	if s.Verbs.Permit != nil && clause == "PERM-4" { // a new link in place of the dead one
+		return !slices.ContainsFunc(s.Expect, func(e Expr) bool { return oldLink.MatchString(e.Src) })
+	}
+	if c := s.Verbs.Call; c != nil && clause == "AUTH-3" {
+		return literal(c.Status) && !slices.ContainsFunc(c.Status, func(n Num) bool { return n.raw == "429" }) && !strings.HasPrefix(c.Path.raw, "/core/v1/auth/")
+	} else if c != nil && c.reads() {
+		return c.onlyReads(s, clause)
+	}
+	return false
+}
+
+// oldLink is what a registration's answer has to do with links that died.
+var oldLink = regexp.MustCompile(`entryToken|entryUrl|revoke`)
+
+// endings are the guarantees about one way in which a command ends: its outcome, its status and its code.
+var endings = map[string][3]string{
+	"CMD-2": {"offline", "409", "device_offline"},
+	"CMD-3": {"refused", "502", "device_refused"},
+}
+
+func (c *Command) rulesOut(s *Step, clause string) bool {
+	if end, about := endings[clause]; about {
+		return c.Outcome.set() && c.Outcome.raw != end[0] && !strings.Contains(c.Outcome.raw, "${") || literal(c.Status) && !slices.ContainsFunc(c.Status, func(n Num) bool { return n.raw == end[1] }) ||
+			c.Error.raw != "" && !strings.Contains(c.Error.raw, "${") && c.Error.raw != end[2]
+	}
+	if clause == "LEG-1" {
+		return !c.Legacy && len(s.Expect) == 0
+	}
+	plain := !c.Key.set() && (c.Apart || c.Times == nil && c.Together == nil && len(s.Expect) == 0)
+	return clause == "CMD-5" && plain
+}
+
+func literal(list Statuses) bool {
+	return len(list) > 0 && len(list.codes()) == len(list)
+}
+
+// reads reports whether the request changes nothing.
+func (c *Call) reads() bool {
+	return (c.Method == "" || c.Method == "GET") && c.Body == nil && c.Raw == nil
+}
+
+// permitParts are the parts of a permit that have to do with a guarantee; that there is none says that it was refused.
+var permitParts = map[string]string{
+	"PERM-5": "count total maxHours startsAt endsAt", "PERM-6": "count total door", "PERM-7": "count total state startsAt endsAt",
+	"SYNC-1": "sync boards", "SYNC-2": "sync boards", "SYNC-3": "sync boards",
+}
+
+// onlyReads is about permits that are read: a state has nothing to do with their doors or with what boards have, nor
+// a name with their periods.
+func (c *Call) onlyReads(s *Step, clause string) bool {
+	needs := permitParts[clause]
+	if needs == "" || len(s.Expect) == 0 || !strings.HasPrefix(c.Path.raw, permitsPath) {
+		return false
+	}
+	for _, e := range s.Expect {
+		for word := range strings.FieldsSeq(needs) {
+			if strings.Contains(e.Src, word) {
+				return false
+			}
+		}
+		for n := range e.Names {
+			if !resultFields[n] && !expression.Builtin(n) || n == "it" || n == "data" && slices.Contains(e.Paths, "data") {
+				return false // a captured value, or the whole answer
+			}
+		}
+	}
+	return true
+}

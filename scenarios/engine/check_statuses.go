@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/doorlab/doorlab/scenarios/evidence"
+)
+
+// What a step expects of the status and body of its answer, and which of that is no expectation.
+
+// answered is what the step's verb expects of its answer, nil for verbs without expectations.
+func (v *Verbs) answered() *Answered {
+	switch {
+	case v.Call != nil:
+		return &v.Call.Answered
+	case v.Permit != nil:
+		return &v.Permit.Answered
+	case v.Revoke != nil:
+		return &v.Revoke.Answered
+	case v.Command != nil:
+		return &v.Command.Answered
+	case v.Link != nil:
+		return &v.Link.Answered
+	case v.Netloss != nil:
+		return &v.Netloss.Answered
+	case v.Policy != nil:
+		return &v.Policy.Answered
+	case v.Hours != nil:
+		return &v.Hours.Answered
+	case v.Control != nil:
+		return &v.Control.Answered
+	}
+	return nil
+}
+
+// fitsAll reports an expectation that every answer meets.
+func (c *checker) fitsAll(s *Step) {
+	a := s.Verbs.answered()
+	if a == nil {
+		return
+	}
+	if a.Match != nil {
+		if m, ok := a.Match.v.(map[string]Any); a.Match.v == nil || ok && len(m) == 0 {
+			c.b.Problem(s.pos, "match is empty: every answer would match")
+		}
+	}
+	if why := evidence.FitsMost(a.Status.codes()); why != "" {
+		c.b.Problem(s.pos, "%s", why)
+	}
+}
+
+// codes are the statuses that are known before the run.
+func (s Statuses) codes() (out []int) {
+	for _, n := range s {
+		if code, err := strconv.Atoi(n.raw); err == nil {
+			out = append(out, code)
+		}
+	}
+	return out
+}
+
+// listed applies the rules for lists of statuses to a list from templates.
+func (x *frame) listed(e *Answered, codes []int) error {
+	if why := evidence.FitsMost(codes); why != "" {
+		return &invalid{text: why}
+	}
+	x.either = evidence.FitsBoth(codes) && len(x.step.Expect) == 0 && e.Match == nil && !e.Error.set()
+	return nil
+}
+
+// succeeds reports whether no more is required of the body than that it is a success.
+func (e Answered) succeeds() bool {
+	if e.Match == nil {
+		return true
+	}
+	m, ok := e.Match.v.(map[string]Any)
+	_, success := m["success"]
+	return ok && success && len(m) == 1
+}
+
+// eitherWay reports whether the request may succeed or be refused, and nothing else is expected of it.
+func (s *Step) eitherWay() bool {
+	a := s.Verbs.answered()
+	if a == nil || len(s.Expect) > 0 || a.Match != nil || a.Error.set() {
+		return false
+	}
+	return evidence.FitsBoth(a.Status.codes())
+}
+
+// speaksOfFailure reports whether a required part of the body belongs to failures, or identifies one.
+func (e Answered) speaksOfFailure() bool {
+	if e.Match == nil {
+		return false
+	}
+	m, ok := e.Match.v.(map[string]Any)
+	for _, n := range []string{"error", "message", "statusCode", "details", "reason", "detail", "success"} {
+		if _, there := m[n]; there {
+			return true
+		}
+	}
+	return !ok
+}

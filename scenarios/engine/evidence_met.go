@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
+)
+
+// What the engine tells scenarios/evidence: which expectations it met, and where the file's names come from.
+
+// met notes an expectation that came out as err says, if it came out at all. own are the names from the step's
+// answer, or from the element of a list.
+func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
+	if fail, failed := errors.AsType[*failure](err); err != nil && !(failed && fail.definite) {
+		return
+	}
+	asked, want := x.step.asked(), x.step.Never == nil
+	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
+		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: asked.Verbs.decides}
+	})
+}
+
+// captured notes where the names of a step's captures come from.
+func (x *frame) captured(sc *scope) {
+	names := map[string]*expression.Expr{}
+	for name, e := range x.step.Capture {
+		names[name] = &e.Expr
+	}
+	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words())
+}
+
+// computed notes where the names that a step sets come from.
+func (x *frame) computed(vars VarSet) {
+	values := map[string]evidence.Value{}
+	for name, value := range vars {
+		values[name] = evidence.Value{Exprs: value.exprs(), Make: func(env map[string]any) (any, error) {
+			return value.eval(&scope{file: x.file, vars: env})
+		}}
+	}
+	x.file.past.Computed(values, x.scope.env(), x.scope.ofTable)
+}
+
+// exprs are the expressions in a value.
+func (a Any) exprs() (out []*expression.Expr) {
+	switch v := a.v.(type) {
+	case Text:
+		for _, p := range v.parts {
+			if p.expr != nil {
+				out = append(out, &p.expr.Expr)
+			}
+		}
+	case []Any:
+		for _, e := range v {
+			out = append(out, e.exprs()...)
+		}
+	case map[string]Any:
+		for _, name := range keysOf(v) {
+			out = append(out, v[name].exprs()...)
+		}
+	}
+	return out
+}
+
+// decides reports whether the file itself decided what a field of the verb's result is: which
+// boards are read, and how many; which of the journal's lines; at how many doors people are presented. Beside what must
+// hold of each of them it may be written down.
+func (v *Verbs) decides(field string) bool {
+	if j := v.Journal; j != nil {
+		return field == "action" && j.Action.set() || field == "cause" && j.Cause.set() || field == "commandId" && j.Command.set()
+	}
+	if v.PresentEach != nil && !v.PresentEach.Result.set() && !v.PresentEach.Reason.set() {
+		return field == "count"
+	}
+	return (field == "count" || field == "boardId" || field == "placeId") && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
+}
+
+// onlyTelling drops from the file's expectations the words that no answer would have.
+func onlyTelling(source string, d *Doc) {
+	var all []*expression.Expr
+	eachStep(func(s *Step) {
+		for i := range s.Expect {
+			all = append(all, &s.Expect[i].Expr)
+		}
+		if e := s.Verbs.all(); e != nil {
+			all = append(all, &e.Expr)
+		}
+		for e := range maps.Values(s.Capture) {
+			all = append(all, &e.Expr)
+		}
+	}, d.Setup, d.Steps)
+	evidence.DropSilentWords(source, all)
+}
+
+// words are the closed lists for fields of the step's answer.
+func (s *Step) words() evidence.Words {
+	results := []string{vocab.NoResponse, vocab.Offline, vocab.Refused, string(vocab.Denied), string(vocab.Opened)}
+	switch v := &s.Verbs; {
+	case v.Present != nil, v.PresentEach != nil:
+		results = results[3:]
+	case v.Phone == nil:
+		results = append(results, string(vocab.Held), string(vocab.Locked), string(vocab.Changed))
+	}
+	return evidence.WordsOf(results...)
+}

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
+)
+
+// An expectation about the status replaces the rule that a request must succeed. If the step would pass with the
+// opposite answer as well, a refusal instead of a success or a success instead of a refusal, it isn't evidence:
+// "status != 500" says nothing about a command. What else a step says (equal answers, a whole body that is searched)
+// isn't known of an answer that wasn't given, so such a step isn't tried.
+
+// accepts reports whether what the verb itself expects of an answer is met.
+func (v *Verbs) accepts(x *frame, a *answer) bool {
+	if v.Command != nil {
+		return v.Command.judge(x, a) == nil
+	}
+	return v.answered().check(x, a, false) == nil
+}
+
+// bothWays is an answer that the step would accept although it is the opposite of the one that it got, "" if there is
+// none. out is the verb's result.
+func (x *frame) bothWays(out fields) string {
+	s, asked := x.step, *x
+	asked.step = s.asked()
+	verbs := &asked.step.Verbs
+	answered := verbs.Phone != nil && verbs.Phone.Answered != nil // which says nothing about the door
+	if len(s.Expect) == 0 && !answered || verbs.Control != nil || slices.ContainsFunc(s.Expect, func(e Expr) bool { return evidence.SpeaksOfMore(&e.Expr) }) {
+		return ""
+	}
+	if verbs.Present != nil || verbs.Phone != nil {
+		return x.letInOrNot(out)
+	}
+	status, err := expression.Number(out["status"])
+	if verbs.answered() == nil || err != nil {
+		return ""
+	}
+	for _, other := range evidence.Opposites(int(status)) {
+		raw, _ := json.Marshal(other.Body)
+		a := &answer{Status: other.Status, Raw: raw, Body: other.Body, Headers: map[string]string{}}
+		if verbs.accepts(&asked, a) && x.fits(a, out) {
+			return strings.TrimSpace(fmt.Sprint(a.Status, " ", a.text("error")))
+		}
+	}
+	return ""
+}
+
+// fits reports whether the step's expectations come out as the file wants with another answer: to all requests of the
+// step, and to every second one.
+func (x *frame) fits(a *answer, was fields) bool {
+	for _, every := range []int{1, 2} {
+		out := maps.Clone(was)
+		maps.Copy(out, a.fields())
+		if list, ok := was["statuses"].([]any); ok {
+			outcome, _, code := outcomeOf(a)
+			out["outcome"], out["code"], list = outcome, code, slices.Clone(list)
+			for i := 0; i < len(list); i += every {
+				list[i] = a.Status
+			}
+			out["statuses"] = list
+		}
+		out["headers"] = was["headers"]
+		if !x.holds(out) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether the step's expectations come out as the file wants.
+func (x *frame) holds(out fields) bool {
+	sc := x.with(out)
+	for i := range x.step.Expect {
+		v, err := x.step.Expect[i].eval(sc)
+		b, ok := v.(bool)
+		if err != nil || !ok {
+			return false
+		}
+		if x.step.Never != nil {
+			if !b {
+				return true // one is enough
+			}
+		} else if !b {
+			return false
+		}
+	}
+	return x.step.Never == nil
+}
+
+// letInOrNot is bothWays for people at a reader and callers.
+func (x *frame) letInOrNot(out fields) string {
+	var result, reason Text
+	if v := &x.step.asked().Verbs; v.Present != nil {
+		result, reason = v.Present.Result, v.Present.Reason
+	} else {
+		result, reason = v.Phone.Result, v.Phone.Reason
+	}
+	was, _ := out["result"].(string)
+	if was == "" {
+		return ""
+	}
+	for _, o := range evidence.OppositeDecisions(was) {
+		changed := maps.Clone(out)
+		changed["result"], changed["reason"] = o.Result, string(o.Reason)
+		if x.decided(result, reason, changed) == nil && x.holds(changed) {
+			return o.Result + " (" + string(o.Reason) + ")"
+		}
+	}
+	return ""
+}
+
+// evidence takes back that a step that passed asserted something if it had nothing to look at, or if the opposite
+// answer would have done as well. If it claims clauses, the file is INVALID unless another of its rows had more.
+func (x *frame) evidence(out fields) {
+	s, why := x.step, ""
+	claims := s.ownClaims()
+	if x.hollow && len(s.Expect) == 0 {
+		why = "it looked at nothing"
+	} else if other := x.bothWays(out); other != "" {
+		why = "it would have passed with the opposite answer as well (" + other + ")"
+	} else if x.either {
+		why = "its status fits a success as well as a refusal"
+	} else if reason := x.byReason(out); reason != "" {
+		why = "the decision's reason was " + reason
+		if vocab.Reason(reason) == evidence.LetIn {
+			why = "somebody was let in"
+		}
+	}
+	if why != "" || s.quiet(x.res) {
+		x.res.Asserts = false
+	}
+	x.file.watch.Passed(s, s.pos.Line, x.res, claims, why)
+}
+
+// quiet reports whether a step is only made of steps that asserted nothing.
+func (s *Step) quiet(res *StepResult) bool {
+	nested := s.Verbs.Group != nil || s.Verbs.Parallel != nil
+	return nested && len(s.Expect) == 0 && len(res.Children) > 0 && !evidence.Checked(res.Children)
+}

@@ -1,0 +1,57 @@
+package evidence
+
+import "github.com/doorlab/doorlab/internal/vocab"
+
+// What might the target have answered or decided instead? A step that would have passed with the opposite as well
+// isn't evidence.
+
+// refusals are what requests might be refused with, a few of each kind.
+var refusals = []struct {
+	status int
+	code   string
+	reason vocab.Outcome
+}{
+	{409, "device_offline", vocab.Offline}, {502, "device_refused", vocab.Refused}, {504, "device_no_response", vocab.NoResponse},
+	{503, "store_offline", vocab.Offline}, {404, "link_invalid", ""}, {404, "not_found", ""}, {409, "entry_denied", ""}, {409, "rule_violated", ""},
+	{409, "permit_period_too_long", ""}, {400, "invalid_field", ""}, {401, "token_invalid", ""}, {403, "scope_missing", ""}, {429, "rate_limited", ""},
+}
+
+// Answer is an HTTP answer that a target might have given.
+type Answer struct {
+	Status int
+	Body   map[string]any // as JSON decodes it
+}
+
+// Opposites are what the target might have answered instead of this status: refusals for a success (2xx), and the
+// reverse.
+func Opposites(status int) (out []Answer) {
+	if status/100 != 2 {
+		return []Answer{{200, map[string]any{"success": true, "data": map[string]any{"outcome": string(vocab.Reported)}}}}
+	}
+	for _, r := range refusals {
+		body := map[string]any{"error": r.code, "message": "refused", "statusCode": float64(r.status)}
+		if r.reason != "" {
+			body["details"] = map[string]any{"reason": string(r.reason)}
+		}
+		out = append(out, Answer{r.status, body})
+	}
+	return out
+}
+
+// Decision is whether somebody came in, and why.
+type Decision struct {
+	Result string // vocab.Opened or vocab.Denied
+	Reason vocab.Reason
+}
+
+// OppositeDecisions are what might have been decided instead of this result: ways in for somebody who was denied, and
+// the reverse.
+func OppositeDecisions(result string) (out []Decision) {
+	if result == string(vocab.Denied) {
+		return []Decision{{string(vocab.Opened), vocab.Reason(vocab.Onsite)}, {string(vocab.Opened), vocab.Reason(vocab.Phone)}, {string(vocab.Opened), vocab.FreeWindow}}
+	}
+	for _, r := range []vocab.Reason{vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.DoorOutOfScope, vocab.ClosedWindow} {
+		out = append(out, Decision{string(vocab.Denied), r})
+	}
+	return out
+}

@@ -1,0 +1,306 @@
+package evidence
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
+)
+
+// always are results that are never absent.
+var always = set(`it status body headers replayed ms count lines records events boards answers answered same statuses fresh sent outcomes results reasons`)
+
+// statuses are those that requests get, and a few that none gets.
+var statuses = []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504}
+
+// others are values that part of an answer could have had instead.
+func others(p spot, v any, k known, env map[string]any) []any {
+	var out []any
+	switch name := p.last(); {
+	case (name == "status" || name == "statusCode") && !isText(v): // a row of an import has a status in words
+		for _, s := range statuses {
+			out = append(out, as(v, float64(s)))
+		}
+		return out
+	case name == "statuses" && len(p) == 1:
+		for _, s := range statuses {
+			list, _ := v.([]any)
+			all := slices.Clone(list)
+			for i := range all {
+				all[i] = as(all[i], float64(s))
+				out = append(out, put(list, spot{i}, all[i]), slices.Clone(all))
+			}
+		}
+		return out
+	case name == "ms":
+		return numbers(v, slowest, k)
+	case name == "count" && len(p) == 1:
+		n, _ := expression.Number(v)
+		return numbers(v, mostTimes*n+mostMore, k)
+	case name == "it" && len(p) == 1:
+		return wholes(v, k, env)
+	case name == "fresh" && len(p) == 1:
+		answers, _ := env["answers"].([]any)
+		return numbers(v, float64(len(answers)), k)
+	}
+	if p[0] == "headers" && len(p) == 2 && !tellsHeader(p.last()) {
+		return nil
+	}
+	out = k.others(p.last(), v, 3)
+	if len(p) == 1 && (p[0] == "headers" || p[0] == "data" && succeeded(env)) { // neither is ever missing, or a list instead of an object
+		return slices.DeleteFunc(out, func(o any) bool {
+			return reflect.TypeOf(o) != reflect.TypeOf(v) || p[0] == "headers" && size(o) == 0
+		})
+	}
+	if p[0] == "headers" && len(p) == 2 && everyHas[p.last()] {
+		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
+	}
+	if p[0] == "headers" && p.last() == "Content-Type" && strings.HasPrefix(expression.Show(v), "application/json") {
+		return []any{"application/problem+json", "application/json" + nonsense}
+	}
+	if issued[p.last()] {
+		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
+	}
+	if len(p) == 1 && p.last() == "body" {
+		out = slices.DeleteFunc(out, func(o any) bool { m, ok := o.(map[string]any); return ok && len(m) == 0 })
+	}
+	if len(p) == 1 && each[p.last()] {
+		out = slices.DeleteFunc(out, func(o any) bool { return size(o) != size(v) })
+	}
+	if s, _ := v.(string); !k.Search && (len(p) > 1 || !always[p.last()]) && k.words.of(p.last(), s) == nil {
+		out = append(out, nil)
+	}
+	return out
+}
+
+func isText(v any) bool { _, is := v.(string); return is }
+
+// succeeded reports whether the answer is a success; that it then has data is checked against the documents in any
+// case.
+func succeeded(env map[string]any) bool {
+	status, err := expression.Number(env["status"])
+	return err == nil && status == 200
+}
+
+// slowest is how long an answer may take, in ms: that it took less than 15 s says nothing, as a command without a
+// report is answered after 8 s and nearly every server that answers at all is faster.
+const slowest = 14_999
+
+// mostTimes and mostMore bound how many more elements a list might have had: that there are fewer than a thousand where
+// one is expected says nothing.
+const mostTimes, mostMore = 10, 20
+
+// everyHas are headers without which no answer is accepted, or which the protocol gives every answer.
+var everyHas = set(`X-Request-Id X-Place-Kind Date Content-Length`)
+
+// issued are parts of a key: a step that got none is BLOCKED.
+var issued = set(`keyId apiKey`)
+
+// each are results with one element per request, whatever the answers.
+var each = set(`answers statuses`)
+
+func size(v any) int {
+	if m, ok := v.(map[string]any); ok {
+		return len(m)
+	}
+	l, _ := v.([]any)
+	return len(l)
+}
+
+// nonsense is a text that no expectation speaks of.
+const nonsense = "~?"
+
+// different are different values of the same kind, or of any kind for nil.
+func different(v any, k known, depth int) (out []any) {
+	switch x := v.(type) {
+	case nil:
+		out = []any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}
+		return append(out, k.Values...)
+	case bool:
+		return []any{!x}
+	case string:
+		return texts(x, k)
+	case []any:
+		return lists(x, k, depth)
+	case map[string]any:
+		return mappings(x, k, depth)
+	}
+	if _, err := expression.Number(v); err == nil {
+		return numbers(v, 0, k)
+	}
+	if t := reflect.TypeOf(v); t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		return []any{reflect.Zero(t).Interface()}
+	}
+	return nil
+}
+
+// farther is how far beyond a number named by a constant the alternatives go.
+const farther = 1000
+
+// numbers are numbers other than v: small ones, its neighbours, and the neighbours of what the expression compares it
+// with. Non-negative values stay non-negative. most 0 = no bound.
+func numbers(v any, most float64, k known) (out []any) {
+	n, err := expression.Number(v)
+	if err != nil {
+		n = 0
+	}
+	near := []float64{0, 1, 2, n - 1, n + 1, 2*n + 1, n + 1000, n / 2}
+	reach := max(farther*max(n, -n), 1e6)
+	for _, c := range k.Values {
+		if f, err := expression.Number(c); err == nil && f <= reach && f >= -reach {
+			near = append(near, f-1, f, f+1)
+		}
+	}
+	for _, f := range near {
+		if f == n || n >= 0 && f < 0 || most > 0 && f > most {
+			continue
+		}
+		out = append(out, as(v, f))
+	}
+	return out
+}
+
+// as converts a number to the type of another.
+func as(like any, f float64) any {
+	switch like.(type) {
+	case int:
+		return int(f)
+	case int64:
+		return int64(f)
+	}
+	return f
+}
+
+// mostChanged bounds how many elements of a list are changed at once.
+const mostChanged = 200
+
+func lists(l []any, k known, depth int) []any {
+	out := []any{[]any{}}
+	if len(l) == 0 {
+		for _, c := range append([]any{nonsense, 1.0}, k.Values...) {
+			out = append(out, []any{c}, []any{k.element(c)})
+		}
+		return out
+	}
+	out = append(out, l[:len(l)-1], append(slices.Clone(l), l[0]))
+	for _, c := range k.Values {
+		if _, list := c.([]any); list {
+			out = append(out, c)
+		}
+	}
+	if depth == 0 {
+		return out
+	}
+	for _, i := range []int{0, len(l) - 1} {
+		for _, v := range k.elements(l[i], depth-1) {
+			out = append(out, put(l, spot{i}, v))
+		}
+	}
+	ways := make([][]any, min(len(l), mostChanged))
+	for i := range ways {
+		ways[i] = k.elements(l[i], depth-1)
+	}
+	for way := range len(ways[0]) { // every element in the same way
+		all := slices.Clone(l)
+		for i, w := range ways {
+			if len(w) > 0 {
+				all[i] = w[way%len(w)]
+			}
+		}
+		out = append(out, all)
+	}
+	return out
+}
+
+// elements are different values for an element of a list; an object in it always has its fields.
+func (k known) elements(v any, depth int) []any {
+	return slices.DeleteFunc(different(v, k, depth), func(o any) bool {
+		m, object := o.(map[string]any)
+		_, was := v.(map[string]any)
+		return was && object && len(m) == 0
+	})
+}
+
+func mappings(m map[string]any, k known, depth int) []any {
+	out := []any{map[string]any{}}
+	for _, c := range k.Values {
+		if _, object := c.(map[string]any); object {
+			out = append(out, c)
+		}
+	}
+	if depth == 0 {
+		return out
+	}
+	for _, name := range sortedKeys(m) {
+		values := k.others(name, m[name], depth-1)
+		s, _ := m[name].(string)
+		_, yesNo := m[name].(bool)
+		if !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
+			values = append(values, nil)
+		}
+		for _, v := range values {
+			out = append(out, put(m, spot{name}, v))
+		}
+	}
+	return out
+}
+
+// known is what is known about the values that an expression expects.
+type known struct {
+	expression.Mentions
+	words Words // of fields that have a closed list
+}
+
+// element is a possible element of an empty list: all its fields have the same value.
+func (k known) element(v any) map[string]any {
+	out := map[string]any{}
+	for _, f := range k.Fields {
+		out[f] = v
+		if !k.words.any(f, v) {
+			out[f] = k.words[f][0][0]
+		}
+	}
+	return out
+}
+
+// texts are texts other than x; a time is replaced by times.
+func texts(x string, k known) []any {
+	out := []any{"", nonsense, x + nonsense, nonsense + x}
+	if at, err := time.Parse(time.RFC3339, x); err == nil {
+		out = []any{moved(at, -era), moved(at, era)}
+	}
+	for _, c := range k.Values {
+		s, ok := c.(string)
+		switch {
+		case !ok:
+		case !isTime(x):
+			out = append(out, s, s+nonsense, nonsense+s)
+		case sameEra(s, x):
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// era is how far a time in an answer might be off: that it isn't centuries ago says nothing.
+const era = 1000 * 24 * time.Hour
+
+func moved(at time.Time, by time.Duration) string {
+	if last := time.Date(9998, 12, 31, 0, 0, 0, 0, time.UTC); at.After(last.Add(-era)) {
+		at = last.Add(-era)
+	}
+	return at.Add(by).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+func sameEra(a, b string) bool {
+	x, errX := time.Parse(time.RFC3339, a)
+	y, errY := time.Parse(time.RFC3339, b)
+	return errX == nil && errY == nil && x.Sub(y).Abs() <= era
+}
+
+func isTime(s string) bool {
+	_, err := time.Parse(time.RFC3339, s)
+	return err == nil
+}
