@@ -47,15 +47,16 @@ type board struct {
 	deaf      clock.Timer
 	upload    firmware.Upload // the one that the resend timer is for
 	late      clock.Timer
-	digest    int64 // domain ms of the last one
-	dirty     bool  // flash is behind the state
-	had       int64 // wall ns at which the command being executed arrived, 0 = none
+	digest    int64          // domain ms of the last one
+	owed      firmware.Parts // of the state that flash lacks: PartCore if that may wait, PartAll after a failed write
+	had       int64          // wall ns at which the command being executed arrived, 0 = none
 	outbox    []message
 	sending   bool
 	behind    *pending // a report that a fault holds back for the next one
 	entries   []entry  // the last of the journal
 	jat       []int64  // offset in the file of each entry
 	jseq      int64
+	moved     []string // ids of the last commands that moved a relay, see CMD-5
 }
 
 // message is an outgoing message and its session.
@@ -165,10 +166,10 @@ func (b *board) lateNow(ev firmware.Event) int64 {
 // persist writes the named parts to flash, immediately unless they may wait.
 func (b *board) persist(p firmware.Parts, before *firmware.Content, ch *firmware.Change) {
 	if p&^firmware.PartLazy == 0 {
-		b.dirty = true
+		b.owed |= firmware.PartCore
 		return
 	}
-	b.f.flash.write(b, p, before, ch)
+	_ = b.f.flash.write(b, p, before, ch) // housekeep tries again
 }
 
 // emit writes to the history, at true domain time.
@@ -305,12 +306,17 @@ func (b *board) housekeep(now int64) {
 	defer b.flush()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.dirty {
-		b.f.flash.write(b, firmware.PartCore, b.s.Content, nil)
-	}
+	b.catchUp()
 	if now-b.digest >= digests.Milliseconds() && b.s.Outage.Online {
 		b.digest = now
 		b.step(firmware.Event{Kind: firmware.DigestDue})
+	}
+}
+
+// catchUp writes what flash lacks. Called with mu held.
+func (b *board) catchUp() {
+	if b.owed != 0 {
+		_ = b.f.flash.write(b, b.owed, nil, nil) // it is still owed
 	}
 }
 

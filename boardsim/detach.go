@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -64,10 +65,7 @@ func (a *absent) set(id string, away bool) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(a.path+".new", raw, 0o600); err != nil {
-			return err
-		}
-		if err := os.Rename(a.path+".new", a.path); err != nil {
+		if err := datadir.Write(a.path, raw); err != nil {
 			return err
 		}
 	}

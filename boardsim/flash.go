@@ -2,6 +2,7 @@ package boardsim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 // flash is what the boards keep across reboots and restarts of the process: one append-only file for the whole fleet,
 // written before a board answers. Content that boards share is written once. When the file has grown, a new one is
 // started: every board writes its whole state, then the old file is deleted. A new process reads all existing files in
-// order; a reboot reads the board's lines.
+// order; a reboot reads the board's lines. A board that could not write owes its whole state, see board.owed.
 type flash struct {
 	dir, name string // dir "" = in memory
 
@@ -30,6 +31,7 @@ type flash struct {
 	files    map[int]file // by generation
 	gen      int          // the generation that is written
 	size     int64        // of its file
+	torn     bool         // the last write failed and may have left part of a line
 	contents map[string]keptAt
 	lines    map[string][]span  // by board, since it last wrote its whole state
 	rebuilt  map[string]rebuilt // by place, what a reboot last read back
@@ -107,9 +109,10 @@ func keyOf(placeID string, c *firmware.Content) string {
 	return placeID + "@" + strconv.FormatInt(c.Revision, 10) + "/" + c.Digest()
 }
 
-// write writes parts of a board's state; before and ch say how its content came about. Called with b.mu held.
-func (f *flash) write(b *board, p firmware.Parts, before *firmware.Content, ch *firmware.Change) {
-	b.dirty = false
+// write writes parts of a board's state, and all of it after a write that failed; before and ch say how its content came
+// about. Called with b.mu held.
+func (f *flash) write(b *board, p firmware.Parts, before *firmware.Content, ch *firmware.Change) error {
+	p |= b.owed & firmware.PartAll
 	l := flashLine{B: b.id, New: p&firmware.PartAll != 0, Mono: b.f.nowMs() + b.shift}
 	switch {
 	case p&firmware.PartAll != 0:
@@ -143,8 +146,11 @@ func (f *flash) write(b *board, p firmware.Parts, before *firmware.Content, ch *
 	}
 	if err != nil {
 		b.f.cfg.Log.Error("flash", "board", b.id, "err", err)
-		b.dirty = true
+		b.owed = firmware.PartAll
+		return err
 	}
+	b.owed &^= p
+	return nil
 }
 
 func (b *board) core() *coreLine {
@@ -192,10 +198,14 @@ func (f *flash) append(l flashLine) (span, error) {
 	if err != nil {
 		return span{}, err
 	}
-	n, err := f.files[f.gen].Write(append(raw, '\n'))
-	at := span{f.gen, f.size, n}
-	f.size += int64(n)
-	return at, err
+	raw = append(raw, '\n')
+	whole := int64(len(raw))
+	if f.torn { // make what is left of the last line a line of its own, which no reader understands
+		raw = append([]byte{'\n'}, raw...)
+	}
+	n, err := f.files[f.gen].Write(raw)
+	f.size, f.torn = f.size+int64(n), err != nil
+	return span{f.gen, f.size - whole, int(whole)}, err
 }
 
 // read reads a line back. Called with mu held.
@@ -226,21 +236,29 @@ func (f *flash) tick(nowMs int64, boards []*board) {
 	}
 }
 
-// renew starts a new file, has every board write its whole state, and deletes the older files.
+// renew starts a new file, has every board write its whole state, and deletes the older files, unless a write failed:
+// then they hold what that board had written. Errors: the file system's.
 func (f *flash) renew(boards []*board) error {
-	f.mu.Lock()
 	next, err := f.create(f.gen + 1)
 	if err != nil {
-		f.mu.Unlock()
 		return err
 	}
-	f.gen, f.size = f.gen+1, 0
+	return f.rotate(next, boards)
+}
+
+// rotate is renew with the new file.
+func (f *flash) rotate(next file, boards []*board) (err error) {
+	f.mu.Lock()
+	f.gen, f.size, f.torn = f.gen+1, 0, false
 	f.files[f.gen] = next
 	f.mu.Unlock()
 	for _, b := range boards {
 		b.mu.Lock()
-		f.write(b, firmware.PartAll, nil, nil)
+		err = cmp.Or(err, f.write(b, firmware.PartAll, nil, nil))
 		b.mu.Unlock()
+	}
+	if err != nil {
+		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -186,7 +186,7 @@ func (b *board) powerCut() (ok bool) {
 	if was, is := b.s.Outage.Online, s.Outage.Online; was != is {
 		b.f.online.Add(map[bool]int64{true: 1, false: -1}[is])
 	}
-	b.s, b.dirty = s, false // [CMD-6]
+	b.s, b.owed = s, 0 // [CMD-6]
 	return l != nil
 }
 

@@ -52,9 +52,12 @@ type entryJSON struct {
 	OutageAgeSec json.Number     `json:"outageAgeSec"`
 }
 
-// keepEntries is how many lines of a board stay in memory; older ones are read
-// from the file, if there is one.
-const keepEntries = 32
+const (
+	// keepEntries is how many lines of a board stay in memory; older ones are read from the file. Without a file all stay.
+	keepEntries = 32
+	// keepMoves is how many of a board's commands are known to have moved a relay, as many as its firmware remembers.
+	keepMoves = firmware.MaxDone
+)
 
 // seconds writes milliseconds as decimal seconds.
 func seconds(ms int64) json.Number {
@@ -186,7 +189,7 @@ func (b *board) write(e firmware.Entry) entry {
 		b.f.cfg.Log.Error("journal", "board", b.id, "err", err)
 		at = -1
 	}
-	if b.movedBy(e) {
+	if slices.Contains(b.moved, l.moves()) { // ask the journal: the firmware may have forgotten it, see CMD-5
 		b.f.count.twice.Add(1)
 	}
 	b.keep(l, at)
@@ -200,18 +203,12 @@ func (b *board) write(e firmware.Entry) entry {
 	return l
 }
 
-// movedBy reports whether the command behind an entry has moved a relay before, see CMD-5. It asks the journal, not the
-// firmware, which may have forgotten the command.
-func (b *board) movedBy(e firmware.Entry) bool {
-	if e.Cause != firmware.CauseCommand || e.Action == firmware.ActRefuse {
-		return false
+// moves is the command that an entry moved the relay for, "" if none: a refusal moves nothing.
+func (l entry) moves() string {
+	if l.Cause != firmware.CauseCommand || l.Action == firmware.ActRefuse {
+		return ""
 	}
-	for i := range b.entries { // lines are large: none is copied
-		if old := &b.entries[i]; old.CommandID == e.CommandID && old.Action != firmware.ActRefuse {
-			return true
-		}
-	}
-	return false
+	return l.CommandID
 }
 
 // keep remembers a line at an offset in the file; of older lines only the offset.
@@ -221,6 +218,12 @@ func (b *board) keep(l entry, at int64) {
 		b.entries = b.entries[1:]
 	}
 	b.entries, b.jat = append(b.entries, l), append(b.jat, at)
+	if id := l.moves(); id != "" {
+		if len(b.moved) == keepMoves {
+			b.moved = b.moved[1:]
+		}
+		b.moved = append(b.moved, id)
+	}
 }
 
 // lines is the board's whole journal, oldest first.

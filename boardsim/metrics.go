@@ -52,7 +52,7 @@ func (f *Fleet) Metrics() prometheus.Gatherer {
 		faulty:   desc("faulty_boards", "Boards on which a fault is armed, by fault.", "fault"),
 		hits:     desc("fault_hits_total", "How often a fault acted, by fault.", "fault"),
 		lines:    desc("journal_lines_total", "Ground truth: lines of the boards' journals by action.", "action"),
-		twice:    desc("double_actuations_total", "Ground truth: relays moved by a command that had already moved one, as far back as the board's latest lines go."),
+		twice:    desc("double_actuations_total", "Ground truth: relays moved by a command that had already moved one, among the board's last 256."),
 		journal:  desc("journal_bytes", "Size of the journal on disk."),
 		reports:  desc("reports_total", "Command reports that boards had to send, before any faults acted on them."),
 	})

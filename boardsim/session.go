@@ -95,9 +95,7 @@ func (b *board) halt() {
 	b.mu.Lock()
 	b.stopped = true
 	s := b.leave()
-	if b.dirty {
-		b.f.flash.write(b, firmware.PartCore, b.s.Content, nil)
-	}
+	b.catchUp()
 	b.mu.Unlock()
 	bye(s)
 }

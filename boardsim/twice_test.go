@@ -1,6 +1,7 @@
 package boardsim
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
@@ -20,6 +21,7 @@ func TestDoubleActuationsAreCounted(t *testing.T) {
 		"opened, then refused":  {[]firmware.Entry{by("a", firmware.ActPulse), by("a", firmware.ActRefuse)}, 0},
 		"on site, twice":        {[]firmware.Entry{{Action: firmware.ActPulse, Cause: firmware.CauseOnsite}, {Action: firmware.ActPulse, Cause: firmware.CauseOnsite}}, 0},
 		"three times by one id": {[]firmware.Entry{by("a", firmware.ActLock), by("a", firmware.ActLock), by("a", firmware.ActLock)}, 2},
+		"far apart":             {append(append([]firmware.Entry{by("a", firmware.ActPulse)}, others(200)...), by("a", firmware.ActPulse)), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, false, func(r *rig) {
@@ -35,6 +37,36 @@ func TestDoubleActuationsAreCounted(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestDoubleActuationsAfterARestart: a new process knows the commands of the one before.
+func TestDoubleActuationsAfterARestart(t *testing.T) {
+	bubble(t, false, func(r *rig) {
+		pulse := func(e firmware.Entry) {
+			b := r.fleet.boards[0]
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.write(e)
+		}
+		pulse(by("a", firmware.ActPulse))
+		for _, e := range others(200) {
+			pulse(e)
+		}
+		r.halt()
+		r.boot()
+		pulse(by("a", firmware.ActPulse))
+		if got := r.fleet.count.twice.Load(); got != 1 {
+			t.Errorf("%d double actuations, want 1", got)
+		}
+	})
+}
+
+// others are pulses of n different commands.
+func others(n int) (out []firmware.Entry) {
+	for i := range n {
+		out = append(out, by(fmt.Sprint("other", i), firmware.ActPulse))
+	}
+	return out
 }
 
 func by(command string, action firmware.Action) firmware.Entry {

@@ -79,7 +79,7 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 			return Result{}, fmt.Errorf("baseline: %w", err)
 		}
 	}
-	var log *history.Long
+	var log *history.Log
 	if o.Judge {
 		log = o.newLog()
 		defer func() { _ = log.Close() }() // only closes a file that was read

@@ -26,8 +26,8 @@ const historyFile = "history.ndjson"
 const judgedAtOnce = 60_000
 
 // newLog keeps the run's own events for prove, and forwards them.
-func (o *Options) newLog() *history.Long {
-	log := history.NewLong(o.OutDir, func() int64 { return clock.WallNow().UnixNano() })
+func (o *Options) newLog() *history.Log {
+	log := history.NewLongLog(o.OutDir, func() int64 { return clock.WallNow().UnixNano() })
 	if pass := o.History; pass != nil {
 		o.History = func(e history.Event) { log.Append(e); pass(e) }
 	} else {
@@ -44,7 +44,7 @@ func proveWithin(sent int64) time.Duration {
 // prove judges the run by its history: what the generator saw, and what the target's control listeners have. If a
 // history can't be read completely, the run is unproven: it is INVALID. Without a control listener there is no ground
 // truth, and only what its clients saw is judged.
-func (r *runner) prove(ctx context.Context, t Target, log *history.Long, res *Result) (err error) {
+func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Result) (err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // from now on memory matters more than speed
 	res.Guarantees = &Guarantees{}
 	var basis []string
@@ -119,7 +119,7 @@ func (t *told) add(e *history.Event) error {
 
 // gather reads the events of the run itself and of every listener, and divides them by place. The error is the disk's;
 // a history that couldn't be read is noted in the run.
-func (r *runner) gather(ctx context.Context, target Target, log *history.Long, clocks history.Clocks) (t *told, err error) {
+func (r *runner) gather(ctx context.Context, target Target, log *history.Log, clocks history.Clocks) (t *told, err error) {
 	t = &told{}
 	if target.Marks != nil {
 		begun := r.begun

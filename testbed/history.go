@@ -28,8 +28,6 @@ func (t *Testbed) kept() func(history.Event) {
 		return t.spool.Append
 	case t.cfg.OnDemand:
 		return nil
-	case t.long != nil:
-		return t.long.Append
 	}
 	return t.History.Append
 }
@@ -54,19 +52,21 @@ func (t *Testbed) record(on bool) (seq int64, err error) {
 		return 0, errRestarting
 	}
 	fresh, err := t.spool.Start()
-	if err == nil && fresh {
-		err = l.server.Record(true)
+	if err != nil {
+		return 0, err
 	}
-	return t.spool.Len(), err
+	if fresh {
+		if err := l.server.Record(true); err != nil {
+			t.spool.Stop()
+			return 0, err
+		}
+	}
+	return t.spool.Len(), nil
 }
 
 // writeHistory writes the events after seq. If nothing is being recorded, it starts a recording.
 func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
-	switch {
-	case t.spool != nil:
-	case t.long != nil:
-		return t.long.WriteSince(w, seq)
-	default:
+	if t.spool == nil {
 		return t.History.WriteSince(w, seq)
 	}
 	if !t.spool.Recording() {
@@ -80,16 +80,8 @@ func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
 // timeline is the recording of a place. If nothing is being recorded, it starts a recording.
 func (t *Testbed) timeline(placeID string) (*why.Timeline, error) {
 	out := &why.Timeline{PlaceID: placeID}
-	if t.long != nil {
-		return out, t.long.Each(0, func(e *history.Event) error { out.Add(e); return nil })
-	}
 	if t.spool == nil {
-		for _, part := range t.History.Chunks() {
-			for i := range part {
-				out.Add(&part[i])
-			}
-		}
-		return out, nil
+		return out, t.History.Each(0, func(e *history.Event) error { out.Add(e); return nil })
 	}
 	if !t.spool.Recording() {
 		if _, err := t.record(true); err != nil {

@@ -151,6 +151,36 @@ func TestRestartWithoutABody(t *testing.T) {
 	}
 }
 
+// TestAServerThatDoesNotComeBack: whoever asked for the restart, the process is told to end; nothing else could be done
+// with it, not even another restart.
+func TestAServerThatDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*Testbed) error{"stopped": (*Testbed).Restart, "killed": (*Testbed).Kill} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tb := begin(t, Config{})
+			tb.Ready.SIP = "no address"
+			if err := end(tb); err == nil {
+				t.Fatal("it came back, want an error")
+			}
+			select {
+			case err := <-tb.Failed():
+				t.Log(err)
+			default:
+				t.Error("nobody was told that the testbed has failed")
+			}
+			if err := end(tb); !errors.Is(err, errRestarting) {
+				t.Errorf("a second one: got %v, want %v", err, errRestarting)
+			}
+			select {
+			case err := <-tb.Failed():
+				t.Errorf("told again: %v, want one failure", err)
+			default:
+			}
+		})
+	}
+}
+
 // TestALifeLeavesNothing: when a server was stopped or killed, nothing of it stays in memory, including its caches
 // and tables, however often that happens.
 func TestALifeLeavesNothing(t *testing.T) {

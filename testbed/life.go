@@ -24,6 +24,19 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
+// What ends in which order, and why:
+//
+//   - Testbed.Stop: first the HTTP listeners (hangUp), while server and boards can still answer whoever waits. Then the
+//     boards, which disconnect properly and write their flash. Then the server, which stores what they sent last; a restart
+//     in progress is waited for, and none begins any more. Then what all of them used, as onStop lists it: the tracer, the
+//     listeners, the history, the inbox. Last the lock of the data directory.
+//   - Testbed.Restart: the life is taken out, so that calls get 503 and boards that dial are refused. Then its server stops
+//     from the edges inwards (server.Stop); commands that wait are answered 504. Listeners, boards, history and inbox stay:
+//     the broker's listener is only lent.
+//   - Testbed.Kill: the same, but the life is dead before anything ends, so that no answer goes out any more (mortal), and
+//     the store closes first, so that nothing more is written (server.Kill).
+//   - A start that fails ends like Stop, with what exists by then; it doesn't change the clock's memory.
+
 // life is one run of the server: a restart ends it and begins the next on the same data, at the same addresses.
 type life struct {
 	server  *server.Server
@@ -96,7 +109,7 @@ func (l *life) mountControl(t *Testbed, token string) {
 // for a board are answered 504; calls that arrive during the restart get 503.
 func (t *Testbed) Restart() error { return t.next(t.life.Load(), false) }
 
-// next ends a life, unless that was done already, and begins the next.
+// next ends a life, unless that was done already, and begins the next. If there is none, the testbed has failed.
 func (t *Testbed) next(old *life, kill bool) error {
 	t.restart.Lock()
 	defer t.restart.Unlock()
@@ -111,6 +124,7 @@ func (t *Testbed) next(old *life, kill bool) error {
 	}
 	back()
 	if err != nil {
+		t.fail(fmt.Errorf("the server did not come back: %w", err))
 		return err
 	}
 	t.await(online)

@@ -39,11 +39,8 @@ func recordingMetrics(events, bytes func() int64) prometheus.Gatherer {
 
 // events and bytes of the history of this process.
 func (t *Testbed) events() int64 {
-	switch {
-	case t.spool != nil:
+	if t.spool != nil {
 		return t.spool.Len()
-	case t.long != nil:
-		return t.long.Len()
 	}
 	return t.History.Len()
 }

@@ -27,12 +27,11 @@ import (
 // Testbed is a running world.
 type Testbed struct {
 	Ready   Ready
-	History *history.Log // empty with Config.OnDemand, Config.Long or Config.Tell
+	History *history.Log // empty with Config.OnDemand or Config.Tell
 
 	feed       *console.Feed  // with a control API
 	consoleURL string         // ... its address
 	spool      *history.Spool // with Config.OnDemand and a control API
-	long       *history.Long  // with Config.Long
 
 	cfg    Config
 	clk    clock.Clock
@@ -94,8 +93,8 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	if c.OnDemand && ctl != nil {
 		t.spool = history.NewSpool(c.DataDir, wallNs)
 	} else if c.Long {
-		t.long = history.NewLong(c.DataDir, wallNs)
-		t.onStop(t.long.Close)
+		t.History = history.NewLongLog(c.DataDir, wallNs)
+		t.onStop(t.History.Close)
 	}
 	start := c.Start
 	if start.IsZero() {
@@ -234,17 +233,14 @@ func (t *Testbed) places() ([]ReadyPlace, error) {
 func (t *Testbed) serve(what string, f func() error) {
 	go func() {
 		if err := f(); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			select {
-			case t.failed <- fmt.Errorf("%s ended: %w", what, err):
-			default:
-			}
+			t.fail(fmt.Errorf("%s ended: %w", what, err))
 		}
 	}()
 }
 
 func (t *Testbed) onStop(f func() error) { t.close = append(t.close, f) }
 
-// Failed reports a listener that died while running.
+// Failed reports a listener that died while running, or a server that did not come back after a restart.
 func (t *Testbed) Failed() <-chan error { return t.failed }
 
 // Boards is the number of simulated boards.

@@ -25,13 +25,13 @@ func (a *aim) introduce(ctx context.Context) error {
 	return nil
 }
 
-// record has every listener of the target keep a history from now until a.stop.
+// record has every listener of the target keep a history from now until a.stop. On an error, none does.
 func (a *aim) record(ctx context.Context) error {
-	stop := a.stop
+	stop, begun := a.stop, 0
 	a.stop = func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 		defer cancel()
-		for i := range a.control {
+		for i := range begun {
 			_, _ = a.lab(i).Record(ctx, false) // a target that is gone keeps nothing
 		}
 		return stop()
@@ -39,8 +39,9 @@ func (a *aim) record(ctx context.Context) error {
 	for i := range a.control {
 		mark, err := a.lab(i).Record(ctx, true)
 		if err != nil {
-			return callError(err)
+			return errors.Join(callError(err), a.stop())
 		}
+		begun++
 		a.marks = append(a.marks, mark)
 	}
 	return nil

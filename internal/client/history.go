@@ -24,10 +24,14 @@ func (c Client) HistoryFrom(ctx context.Context, marks []int64, i int) (base, ev
 }
 
 // EachFrom is HistoryFrom event by event. keep (nil = all) decides which events count; it is called for every one, in
-// order.
+// order. Errors: as History, and history.ErrReplaced if the recording lacks the run's beginning.
 func (c Client) EachFrom(ctx context.Context, marks []int64, i int, keep func(*history.Event) bool, each func(*history.Event)) (base []history.Event, err error) {
 	var standing history.Standing
+	first := int64(0)
 	err = c.history(ctx, func(e *history.Event) {
+		if first == 0 {
+			first = e.Seq
+		}
 		switch {
 		case keep != nil && !keep(e):
 		case marks != nil && e.Seq <= marks[i]:
@@ -36,6 +40,9 @@ func (c Client) EachFrom(ctx context.Context, marks []int64, i int, keep func(*h
 			each(e)
 		}
 	})
+	if err == nil && marks != nil && first > marks[i]+1 {
+		err = fmt.Errorf("%s: %w", c.Base, history.ErrReplaced)
+	}
 	return standing.Events(), err
 }
 

@@ -64,3 +64,19 @@ func TestHistoryRefused(t *testing.T) {
 		t.Errorf("got %v, want token_invalid with 401", err)
 	}
 }
+
+// TestHistoryOfAReplacedRecording: a run whose recording broke and was replaced by the next run's doesn't take that one
+// for its own.
+func TestHistoryOfAReplacedRecording(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = history.Write(w, []history.Event{{Seq: 101, Kind: history.Started}, {Seq: 102, Kind: history.Label}})
+	}))
+	defer s.Close()
+	for mark, want := range map[int64]error{50: history.ErrReplaced, 101: nil, 102: nil} {
+		base, events, err := Client{Base: s.URL}.HistoryFrom(t.Context(), []int64{mark}, 0)
+		if !errors.Is(err, want) || err == nil && want != nil {
+			t.Errorf("of a run since %d: got %d and %d events, %v; want %v", mark, len(base), len(events), err, want)
+		}
+	}
+}

@@ -3,17 +3,28 @@ package client
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 )
 
-// Inside is a client for a handler of this process: no connection, no port.
+// Inside is a client for a handler of this process: no connection, no port. A handler that aborts (http.ErrAbortHandler),
+// as a killed server's do, gives an error, as a closed connection would.
 func Inside(h http.Handler) *http.Client { return &http.Client{Transport: inside{h}} }
 
 type inside struct{ h http.Handler }
 
+var errAborted = errors.New("the connection was closed without an answer")
+
 // RoundTrip implements http.RoundTripper.
-func (t inside) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t inside) RoundTrip(r *http.Request) (_ *http.Response, err error) {
+	defer func() {
+		if x := recover(); x == http.ErrAbortHandler { //nolint:errorlint // a panic's value
+			err = errAborted
+		} else if x != nil {
+			panic(x)
+		}
+	}()
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}

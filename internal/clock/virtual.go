@@ -233,7 +233,9 @@ func (v *Virtual) Advance(to time.Time) error {
 		(*f)(from, to)
 	}
 	for _, e := range late {
-		e.f()
+		if !e.stopped() { // by what ran before it
+			e.f()
+		}
 	}
 	v.settle()
 	v.flight.jumping(false) // before the next jump may begin
@@ -274,6 +276,12 @@ func (e *entry) Stop() bool {
 		heap.Remove(&e.v.queue, e.index)
 	}
 	return was
+}
+
+func (e *entry) stopped() bool {
+	e.v.mu.Lock()
+	defer e.v.mu.Unlock()
+	return e.dead
 }
 
 type queue []*entry

@@ -53,6 +53,28 @@ func TestAdvanceWalksInOrder(t *testing.T) {
 	})
 }
 
+// What housekeeping stops at the end of a jump, or a listener to jumps, doesn't run any more, although it fell due.
+func TestStoppedDuringAJump(t *testing.T) {
+	t.Parallel()
+	t0 := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	v := NewVirtual(t0, nil)
+	v.Freeze()
+	var ran []string
+	timers := map[string]Timer{}
+	for _, name := range []string{"first", "second", "third", "fourth"} {
+		timers[name] = v.Every(time.Minute, func() {
+			ran = append(ran, name)
+			timers["second"].Stop()
+		})
+	}
+	v.AfterFunc(2*time.Minute, func() { timers["third"].Stop() })
+	v.OnJump(func(_, _ time.Time) { timers["fourth"].Stop() })
+	must.OK(t, v.Advance(t0.Add(time.Hour)))
+	if d := cmp.Diff([]string{"first"}, ran); d != "" {
+		t.Errorf("ran (-want +got):\n%s", d)
+	}
+}
+
 func TestFlightCountsBothEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,32 +2,54 @@ package history
 
 import (
 	"context"
+	"errors"
+	"io"
+	"slices"
 	"sync"
 )
 
-const chunkSize = 4096
+const (
+	chunkSize = 4096
+	// longInMemory is how many events a log with a disk keeps in memory, about 65 MB.
+	longInMemory = 32 * chunkSize
+)
 
-// Log is the append-only history of one process. The zero value works; set the fields before the first Append. Safe for
-// concurrent use.
+// Log is the append-only history of one process, in memory. Of a long one only the newest events are; older ones are in
+// an unnamed file. A slow, full or missing disk holds nothing up; events then stay in memory. The zero value works and
+// keeps everything in memory. Safe for concurrent use.
 type Log struct {
-	// Wall stamps events that come without a WallNs (Unix ns); nil = they keep 0.
-	Wall func() int64
+	wall func() int64
+	dir  string
+	keep int64 // events in memory, 0 = all
 
 	mu     sync.Mutex
-	chunks [][]Event // all but the last are full; an event never moves once added
+	moved  sync.Cond // moving became false
+	chunks [][]Event // those in memory; all but the last are full; an event never moves once added
+	stored []page    // those before them, a chunk each
 	n      int64
 	grown  chan struct{} // closed by the next event; nil = no one waits
+	file   *pages
+	moving bool // a goroutine moves chunks
+	stay   bool // the disk failed
 }
 
-// NewLog is an empty log that stamps with wall (nil = none).
-func NewLog(wall func() int64) *Log { return &Log{Wall: wall} }
+// NewLog is an empty log in memory that stamps events without a WallNs (Unix ns) with wall (nil = none).
+func NewLog(wall func() int64) *Log { return &Log{wall: wall} }
 
-// Append adds an event. It can be passed wherever a func(Event) is wanted.
+// NewLongLog is NewLog for any number of events; older ones are in dir ("" = the system's directory for temporary files).
+func NewLongLog(dir string, wall func() int64) *Log {
+	l := &Log{wall: wall, dir: dir, keep: longInMemory}
+	l.moved.L = &l.mu
+	return l
+}
+
+// Append adds an event without waiting for the disk. It can be passed wherever a func(Event) is wanted.
 func (l *Log) Append(e Event) {
-	if e.WallNs == 0 && l.Wall != nil {
-		e.WallNs = l.Wall()
+	if e.WallNs == 0 && l.wall != nil {
+		e.WallNs = l.wall()
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	last := len(l.chunks) - 1
 	if last < 0 || len(l.chunks[last]) == chunkSize {
 		l.chunks = append(l.chunks, make([]Event, 0, chunkSize))
@@ -40,7 +62,41 @@ func (l *Log) Append(e Event) {
 		close(l.grown)
 		l.grown = nil
 	}
-	l.mu.Unlock()
+	if l.tooMany() && !l.moving {
+		l.moving = true
+		go l.move()
+	}
+}
+
+// tooMany reports whether a chunk has to move; l.mu is held.
+func (l *Log) tooMany() bool {
+	return l.keep > 0 && !l.stay && l.n-int64(len(l.stored))*chunkSize > l.keep
+}
+
+// move writes chunks to disk until few enough are in memory.
+func (l *Log) move() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.tooMany() {
+		chunk, file := l.chunks[0], l.file
+		l.mu.Unlock()
+		var err error
+		if file == nil {
+			file, err = newPages(l.dir)
+		}
+		var at page
+		if err == nil {
+			at, err = file.put(chunk)
+		}
+		l.mu.Lock()
+		if err != nil {
+			l.stay = true
+			break
+		}
+		l.file, l.stored, l.chunks = file, append(l.stored, at), l.chunks[1:]
+	}
+	l.moving = false
+	l.moved.Broadcast()
 }
 
 // Len is the number of events, which is also the last Seq.
@@ -50,42 +106,63 @@ func (l *Log) Len() int64 {
 	return l.n
 }
 
-// parts are the events after seq, without copying.
-func (l *Log) parts(seq int64) [][]Event {
+// Each calls f with the events after seq, in order; f must keep no pointer to one. Errors: f's, and those of a disk
+// that can't return what was written.
+func (l *Log) Each(seq int64, f func(*Event) error) error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if seq < 0 {
-		seq = 0
-	}
-	if seq >= l.n {
+	stored, file := slices.Clip(l.stored), l.file
+	chunks := append([][]Event(nil), l.chunks...)
+	l.mu.Unlock()
+	give := func(events []Event) error {
+		if events[len(events)-1].Seq <= seq {
+			return nil
+		}
+		for i := range events {
+			if events[i].Seq > seq {
+				if err := f(&events[i]); err != nil {
+					return err
+				}
+			}
+		}
 		return nil
 	}
-	out := append([][]Event(nil), l.chunks[seq/chunkSize:]...)
-	out[0] = out[0][seq%chunkSize:]
-	return out
+	for i, at := range stored {
+		if int64(i+1)*chunkSize <= seq {
+			continue
+		}
+		events, err := file.get(at)
+		if err == nil {
+			err = give(events)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, c := range chunks {
+		if err := give(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// since copies the events after seq.
-func (l *Log) since(seq int64) []Event {
-	parts := l.parts(seq)
-	n := 0
-	for _, p := range parts {
-		n += len(p)
-	}
-	out := make([]Event, 0, n)
-	for _, p := range parts {
-		out = append(out, p...)
-	}
-	return out
-}
+// errFound ends a walk through a log.
+var errFound = errors.New("found")
 
-// Await returns the number of the first event after seq that matches, once there is one. The error is ctx's.
+// Await returns the number of the first event after seq that matches, once there is one. Errors: ctx's, and as Each.
 func (l *Log) Await(ctx context.Context, seq int64, match func(Event) bool) (int64, error) {
 	for {
-		for _, e := range l.since(seq) {
-			if seq = e.Seq; match(e) {
-				return seq, nil
+		err := l.Each(seq, func(e *Event) error {
+			if seq = e.Seq; match(*e) {
+				return errFound
 			}
+			return nil
+		})
+		switch {
+		case errors.Is(err, errFound):
+			return seq, nil
+		case err != nil:
+			return seq, err
 		}
 		select {
 		case <-l.after(seq):
@@ -110,8 +187,35 @@ func (l *Log) after(seq int64) <-chan struct{} {
 	return c
 }
 
-// Snapshot copies all events.
-func (l *Log) Snapshot() []Event { return l.since(0) }
+// Snapshot copies all events of a log in memory; a long one's may be too many, and the disk may fail.
+func (l *Log) Snapshot() []Event {
+	out := make([]Event, 0, l.Len())
+	_ = l.Each(0, func(e *Event) error { out = append(out, *e); return nil })
+	return out
+}
 
-// Chunks are all events in order, without copying. Read only.
-func (l *Log) Chunks() [][]Event { return l.parts(0) }
+// WriteSince writes the events after seq as a whole history of their own. Errors: as Each,
+// and w's; then the closing line is missing.
+func (l *Log) WriteSince(w io.Writer, seq int64) error {
+	out := NewWriter(w)
+	if err := l.Each(seq, out.One); err != nil {
+		return err
+	}
+	_, err := out.Close()
+	return err
+}
+
+// Close waits until nothing moves any more and gives the space on disk back. What is
+// appended afterwards stays in memory; nothing may be read any more.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stay = true
+	for l.moving {
+		l.moved.Wait()
+	}
+	if l.file == nil {
+		return nil
+	}
+	return l.file.close()
+}

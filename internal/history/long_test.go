@@ -12,9 +12,9 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 )
 
-// short is a Long that keeps only one chunk in memory.
-func short(t *testing.T) *Long {
-	l := NewLong(t.TempDir(), func() int64 { return 7 })
+// short is a long log that keeps only one chunk in memory.
+func short(t *testing.T) *Log {
+	l := NewLongLog(t.TempDir(), func() int64 { return 7 })
 	l.keep = chunkSize
 	t.Cleanup(func() { _ = l.Close() })
 	return l
@@ -69,7 +69,7 @@ func TestLongOutlivesItsDisk(t *testing.T) {
 	t.Parallel()
 	l := short(t)
 	l.dir = "/nowhere"
-	fill := func(l *Long) {
+	fill := func(l *Log) {
 		for range 3 * chunkSize {
 			l.Append(Event{Kind: Label})
 		}

@@ -100,18 +100,6 @@ func Write(w io.Writer, events []Event) error {
 	return err
 }
 
-// WriteSince writes the log's events after seq as a whole history of their own.
-func (l *Log) WriteSince(w io.Writer, seq int64) error {
-	out := NewWriter(w)
-	for _, p := range l.parts(seq) {
-		if err := out.Write(p); err != nil {
-			return err
-		}
-	}
-	_, err := out.Close()
-	return err
-}
-
 // Read reads a whole history of any length. ErrTruncated, with the events so
 // far, when its closing line is missing or counts others.
 func Read(r io.Reader) ([]Event, error) {

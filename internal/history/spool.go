@@ -16,6 +16,8 @@ import (
 var (
 	ErrOverflow = errors.New("history: events came faster than the disk could take them")
 	ErrTooLong  = errors.New("history: the recording has reached its limit")
+	// ErrReplaced: the recording began only after the run, because the one that the run began or joined was incomplete.
+	ErrReplaced = errors.New("history: the recording became incomplete, and another one has begun since")
 )
 
 const (
@@ -32,6 +34,7 @@ type Spool struct {
 	dir   string
 	wall  func() int64
 	limit int64
+	room  int // pending events, beside the standing ones
 
 	on       atomic.Bool // file != nil
 	mu       sync.Mutex
@@ -40,7 +43,9 @@ type Spool struct {
 	file     *os.File // nil = nothing is recorded
 	users    int      // who asked for the recording
 	pending  []Event
-	n        int64 // events of the recording
+	most     int   // pending ones
+	base     int64 // the last Seq before the recording, see Start
+	n        int64 // the last Seq
 	written  int64 // ... in the file
 	size     int64 // of the file
 	err      error // the recording is incomplete
@@ -49,7 +54,7 @@ type Spool struct {
 // NewSpool is a spool that records into an unnamed file of dir and stamps events
 // without a WallNs with wall.
 func NewSpool(dir string, wall func() int64) *Spool {
-	s := &Spool{dir: dir, wall: wall, limit: spoolLimit}
+	s := &Spool{dir: dir, wall: wall, limit: spoolLimit, room: spoolPending}
 	s.moved.L = &s.mu
 	return s
 }
@@ -82,7 +87,7 @@ func (s *Spool) add(e Event) {
 	e.Seq = s.n
 	switch {
 	case s.err != nil:
-	case len(s.pending) >= spoolPending:
+	case len(s.pending) >= s.most:
 		s.err = ErrOverflow
 	default:
 		s.pending = append(s.pending, e)
@@ -98,28 +103,44 @@ func (s *Spool) Recording() bool {
 }
 
 // Start starts a recording, or joins the current one. fresh: a new one was started, and so far holds only the standing
-// events. Errors: the file system's.
+// events. It replaces one that is incomplete, and then continues its numbers: whoever needs older events than the first
+// one sees that they are missing. Errors: the file system's.
 func (s *Spool) Start() (fresh bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.file != nil {
-		s.users++
-		return false, nil
+	if s.file == nil || s.err != nil {
+		if err := s.begin(); err != nil {
+			return false, err
+		}
+		fresh = true
 	}
+	s.users++
+	return fresh, nil
+}
+
+// begin begins a recording with the standing events; s.mu is held.
+func (s *Spool) begin() error {
 	f, err := os.CreateTemp(s.dir, "history-")
 	if err != nil {
-		return false, err
+		return err
 	}
 	if err := os.Remove(f.Name()); err != nil { // it lasts as long as it is open
-		return false, errors.Join(err, f.Close())
+		return errors.Join(err, f.Close())
 	}
-	s.file, s.users, s.pending, s.n, s.written, s.size, s.err = f, 1, nil, 0, 0, 0, nil
+	s.base = 0
+	if s.file != nil {
+		s.base = s.n
+	}
+	s.pending = s.standing.Events()
+	for i := range s.pending {
+		s.pending[i].Seq += s.base
+	}
+	s.most = s.room + len(s.pending) // of a large fleet these alone are more
+	s.file, s.n, s.written, s.size, s.err = f, s.base+int64(len(s.pending)), s.base, 0, nil
 	s.on.Store(true)
-	list := s.standing.Events()
-	s.pending = list // however many boards there are
-	s.n = int64(len(list))
+	s.moved.Broadcast() // the previous file's writer ends
 	go s.write(f)
-	return true, nil
+	return nil
 }
 
 // Stop ends the recording once no one else who started it needs it, and frees its space. over: it has ended.
@@ -138,7 +159,7 @@ func (s *Spool) Stop() (over bool) {
 	return true
 }
 
-// Len is the number of events in the recording, which is also the last Seq.
+// Len is the last Seq, which is also the number of events unless the recording replaced another.
 func (s *Spool) Len() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,7 +264,7 @@ func (s *Spool) Each(mark string, f func(*Event)) error {
 // lines calls f with the number and the text of each line recorded so far, once those are on disk.
 func (s *Spool) lines(f func(n int64, line []byte) error) error {
 	s.mu.Lock()
-	file, n := s.file, s.n
+	file, base, n := s.file, s.base, s.n
 	for s.file == file && s.file != nil && s.written < n && s.err == nil {
 		s.moved.Wait()
 	}
@@ -257,7 +278,7 @@ func (s *Spool) lines(f func(n int64, line []byte) error) error {
 		return err
 	}
 	lines := bufio.NewReaderSize(z, 1<<16)
-	for i := int64(1); i <= n; i++ {
+	for i := base + 1; i <= n; i++ {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return errors.Join(broken, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"testing"
@@ -125,5 +126,64 @@ func TestSpoolIsBounded(t *testing.T) {
 	}
 	if s.size > s.limit {
 		t.Errorf("%d bytes on disk, want at most %d", s.size, s.limit)
+	}
+}
+
+// A recording that broke doesn't spoil the next run's: that one begins a new recording. Its numbers continue, so a run
+// that began before can tell that events are missing.
+func TestSpoolReplacesABrokenRecording(t *testing.T) {
+	t.Parallel()
+	s := NewSpool(t.TempDir(), nil)
+	s.limit = 2000
+	s.Append(Event{Kind: Online, BoardID: "a"})
+	must.Get(s.Start())(t)
+	for i := range 20000 {
+		s.Append(Event{Kind: Label, Text: fmt.Sprint(i)})
+	}
+	if err := s.WriteSince(io.Discard, 0); !errors.Is(err, ErrTooLong) && !errors.Is(err, ErrOverflow) {
+		t.Fatalf("the first recording: got %v, want it broken", err)
+	}
+	before := s.Len()
+	if fresh, err := s.Start(); !fresh || err != nil {
+		t.Errorf("the second run: fresh %v, %v; want true and no error", fresh, err)
+	}
+	mark := s.Len()
+	s.Append(Event{Kind: Label, Text: "second"})
+	all := readSpool(t, s, 0)
+	if len(all) != 2 || all[0].Kind != Online || all[0].Seq != before+1 || all[1].Text != "second" {
+		t.Errorf("got %+v, want what stands, number %d, and the run's event", all, before+1)
+	}
+	if got := readSpool(t, s, mark); len(got) != 1 || got[0].Seq != mark+1 {
+		t.Errorf("since %d: got %+v, want the run's event", mark, got)
+	}
+	if s.Stop() {
+		t.Error("it ended although the first run's user hasn't stopped")
+	}
+	if !s.Stop() {
+		t.Error("it didn't end with its last user")
+	}
+}
+
+// The present state of a large fleet is not what the disk couldn't take in time.
+func TestSpoolOfALargeFleet(t *testing.T) {
+	t.Parallel()
+	s := NewSpool(t.TempDir(), nil)
+	s.room = 10
+	const n = 100
+	for i := range n {
+		s.Append(Event{Kind: Online, BoardID: fmt.Sprint(i)})
+	}
+	s.mu.Lock() // nothing is written yet
+	err := s.begin()
+	s.add(Event{Kind: Label})
+	if err == nil {
+		err = s.err
+	}
+	s.mu.Unlock()
+	if err != nil {
+		t.Fatalf("the first event after the beginning: %v, want no error", err)
+	}
+	if got := len(readSpool(t, s, 0)); got != n+1 {
+		t.Errorf("%d events, want %d", got, n+1)
 	}
 }

@@ -1,42 +1,25 @@
 package age
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // answer is the result of a call. Status 0: there is none, because the server died.
-type answer struct {
-	status int
-	header http.Header
-	body   bytes.Buffer
-	wrote  bool
-}
-
-// Header, Write and WriteHeader implement http.ResponseWriter.
-func (a *answer) Header() http.Header { return a.header }
-
-func (a *answer) Write(b []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	return a.body.Write(b)
-}
-
-func (a *answer) WriteHeader(status int) {
-	if !a.wrote {
-		a.status, a.wrote = status, true
-	}
-}
+type answer struct{ client.Answer }
 
 // envelope is what the checkers and this package read of an answer.
 type envelope struct {
@@ -51,40 +34,25 @@ type envelope struct {
 }
 
 func (a *answer) envelope() (e envelope) {
-	_ = json.Unmarshal(a.body.Bytes(), &e) // an answer that isn't JSON has no fields
+	_ = json.Unmarshal(a.Body, &e) // an answer that isn't JSON has no fields
 	return e
 }
 
 // serve passes a request to a handler in this process.
-func serve(h http.Handler, method, path, bearer, key, from string, body []byte) (a *answer) {
-	a = &answer{header: http.Header{}}
-	q, err := http.NewRequestWithContext(context.Background(), method, "http://age"+path, bytes.NewReader(body))
+func serve(h http.Handler, method, path, bearer, key, from string, body []byte) *answer {
+	to, err := url.Parse("http://age" + path)
 	if err != nil {
-		return a
+		return &answer{}
 	}
-	if body != nil {
-		q.Header.Set("Content-Type", "application/json")
-	}
-	if bearer != "" {
-		q.Header.Set("Authorization", "Bearer "+bearer)
-	}
-	if key != "" {
-		q.Header.Set("Idempotency-Key", key)
-	}
+	q := client.Request(context.Background(), method, to, bearer, key, body)
 	q.RemoteAddr = from
-	defer func() { // the server was killed: the connection would have been closed
-		if x := recover(); x != nil {
-			if x != http.ErrAbortHandler { //nolint:errorlint // a panic's value
-				panic(x)
-			}
-			a = &answer{header: http.Header{}}
-		}
-	}()
-	h.ServeHTTP(a, q)
-	if !a.wrote {
-		a.status = http.StatusOK
+	resp, err := client.Inside(h).Transport.RoundTrip(q)
+	if err != nil { // the server was killed
+		return &answer{}
 	}
-	return a
+	defer func() { _ = resp.Body.Close() }()
+	raw, _ := io.ReadAll(resp.Body) // from memory
+	return &answer{client.Answer{Status: resp.StatusCode, Header: resp.Header, Body: raw}}
 }
 
 // call is a request by a place's partner, or by a person.
@@ -116,10 +84,10 @@ func (r *run) ask(c call) *answer {
 
 // told records an answered call in the history.
 func (r *run) told(in history.CallIn, a *answer) {
-	if a.status == 0 {
+	if a.Status == 0 {
 		return
 	}
-	in.Status, in.PlaceKind, in.Answer, in.Replayed = a.status, a.header.Get("X-Place-Kind"), a.body.Bytes(), a.header.Get("Idempotent-Replayed") == "true"
+	in.Status, in.PlaceKind, in.Answer, in.Replayed = a.Status, a.Header.Get("X-Place-Kind"), a.Body, a.Header.Get("Idempotent-Replayed") == "true"
 	e := history.CallEvent(in)
 	e.At = r.clk.Now().UnixMilli()
 	r.tell(e)
@@ -133,8 +101,8 @@ func (r *run) operate(method, path, placeID string, body any, told bool) *answer
 	if told {
 		r.told(history.CallIn{Method: method, Path: control.Prefix + path, PlaceID: placeID, SentAt: sent, SentNs: ns, Request: raw}, a)
 	}
-	if a.status != http.StatusOK {
-		r.failed("%s %s: %d %s", method, path, a.status, a.envelope().Error)
+	if a.Status != http.StatusOK {
+		r.failed("%s %s: %d %s", method, path, a.Status, a.envelope().Error)
 	}
 	return a
 }
@@ -161,7 +129,7 @@ func (r *run) signIn(p *place) {
 	}
 	token, a := r.exchange(p, p.key)
 	if token == "" {
-		r.failed("token exchange: %d %s", a.status, a.envelope().Error)
+		r.failed("token exchange: %d %s", a.Status, a.envelope().Error)
 		return
 	}
 	p.token, p.got = token, now
@@ -194,22 +162,22 @@ func (r *run) command(p *place, k *keyed) (outcome string) {
 	e.At = r.clk.Now().UnixMilli()
 	r.tell(e)
 	a := r.ask(call{method: http.MethodPost, path: path, place: p, key: k.key, body: body})
-	if a.status == 0 {
+	if a.Status == 0 {
 		return "unanswered"
 	}
 	env := a.envelope()
-	e.Kind, e.At, e.Status, e.Code = history.Answer, r.clk.Now().UnixMilli(), a.status, env.Error
+	e.Kind, e.At, e.Status, e.Code = history.Answer, r.clk.Now().UnixMilli(), a.Status, env.Error
 	e.Outcome, e.CommandID, e.Reason = vocab.Outcome(env.Details.Reason), env.Details.CommandID, vocab.Reason(env.Details.DeviceCode)
-	if a.status == http.StatusOK {
+	if a.Status == http.StatusOK {
 		var data struct{ Outcome, CommandID string }
 		_ = json.Unmarshal(env.Data, &data)
 		e.Outcome, e.CommandID = vocab.Outcome(data.Outcome), data.CommandID
 	}
-	sum := sha256.Sum256(a.body.Bytes())
-	e.BodyHash, e.Replayed = hex.EncodeToString(sum[:12]), a.header.Get("Idempotent-Replayed") == "true"
+	sum := sha256.Sum256(a.Body)
+	e.BodyHash, e.Replayed = hex.EncodeToString(sum[:12]), a.Header.Get("Idempotent-Replayed") == "true"
 	r.tell(e)
 	if e.Outcome == "" {
-		return fmt.Sprintf("%d %s", a.status, env.Error)
+		return fmt.Sprintf("%d %s", a.Status, env.Error)
 	}
 	return string(e.Outcome)
 }

@@ -73,8 +73,8 @@ func (d *drawing) permit(p *place, who *person) func() {
 			body["doorIds"] = doors
 		}
 		a := r.ask(call{method: http.MethodPost, path: "/space/v1/partner/entry-permits", place: p, body: body})
-		if a.status != http.StatusOK {
-			r.failed("registering a permit: %d %s", a.status, a.body.String())
+		if a.Status != http.StatusOK {
+			r.failed("registering a permit: %s", a)
 			return
 		}
 		var data struct{ PermitID, EntryToken string }
@@ -165,8 +165,8 @@ func (d *drawing) read(p *place) func() {
 
 // want checks that a call that has to succeed did.
 func (r *run) want(a *answer, what string) {
-	if a.status != http.StatusOK {
-		r.failed("%s: %d %s", what, a.status, a.body.String())
+	if a.Status != http.StatusOK {
+		r.failed("%s: %s", what, a)
 	}
 }
 

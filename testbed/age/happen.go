@@ -124,7 +124,7 @@ func (r *run) press(e entry) {
 	a := r.ask(call{method: http.MethodPost, path: "/entry/open", open: true, body: map[string]string{"t": token, "doorId": e.door.id}})
 	env := a.envelope()
 	switch {
-	case a.status == http.StatusOK:
+	case a.Status == http.StatusOK:
 		r.entered(e.how, "opened")
 	case env.Details.Rule != "":
 		r.entered(e.how, env.Error+" "+env.Details.Rule)

@@ -51,7 +51,7 @@ func (r *run) events(from, to time.Time) (n int) {
 		a := r.ask(call{method: http.MethodGet, place: p, path: "/core/v1/places/" + p.id + "/events?limit=1&from=" + stamp(from) + "&to=" + stamp(to)})
 		r.want(a, "listing events")
 		var list struct{ Total int }
-		_ = json.Unmarshal(a.body.Bytes(), &list)
+		_ = json.Unmarshal(a.Body, &list)
 		n += list.Total
 	}
 	return n

@@ -150,7 +150,7 @@ func (d *drawing) netloss(p *place) func() {
 		r := d.r
 		r.signIn(p)
 		a := r.ask(call{method: http.MethodPut, path: "/device/v1/boards/" + board + "/netloss", place: p, body: map[string]any{"graceSec": grace, "channels": channels}})
-		r.did(changes, "outage policy "+strconv.Itoa(a.status))
+		r.did(changes, "outage policy "+strconv.Itoa(a.Status))
 	}
 }
 
