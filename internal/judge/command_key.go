@@ -32,6 +32,10 @@ func cmd5(v *View) Verdict {
 
 func (v *View) cmd5() (t *tally, repeats int) {
 	t = &tally{}
+	for _, e := range v.unasked {
+		t.checked++
+		t.bad(e, "%s did %s for a command without an id", e.BoardID, e.Action) // [CMD-5]
+	}
 	for _, c := range v.order {
 		v.sentOnce(t, c)
 	}

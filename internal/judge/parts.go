@@ -35,12 +35,14 @@ type tells struct {
 	hasReports bool // reports are told
 	hasDoors   bool // boards say which journals are in here
 	hasTruth   bool // any journal line at all
+	hasFalls   bool // boards tell when relays fall
 	told       bool // anything beside what clients saw
 }
 
-func (t *tells) see(kind string) {
-	t.told = t.told || more(kind)
-	switch kind {
+func (t *tells) see(e *history.Event) {
+	t.told = t.told || more(e.Kind)
+	t.hasFalls = t.hasFalls || e.Kind == history.Released || e.PulseMs != 0 // boards that write how long they pulse tell of falls
+	switch e.Kind {
 	case history.Intent:
 		t.hasIntents, t.hasServer = true, true
 	case history.Publish:
@@ -60,7 +62,7 @@ func (t *tells) see(kind string) {
 func (p *Parts) See(e *history.Event) {
 	w := &p.whole
 	w.clocks.see(e)
-	w.see(e.Kind)
+	w.tells.see(e)
 	if e.Kind == history.Call && e.Route == exchangeRoute {
 		p.exchanges = append(p.exchanges, *e)
 	}

@@ -102,6 +102,22 @@ func (b *board) steps(p *place) (out []step, wrong *history.Event) {
 	return out, wrong
 }
 
+// has is the revision that a board has by its last word. Whatever it had before it lost its flash, or before another board
+// took its place, it has only if it says so again.
+func (b *board) has(p *place) (rev int64) {
+	for _, e := range b.applied {
+		switch {
+		case e.Kind == history.Wiped || e.Kind == history.Attached:
+			rev = 0
+		case e.Kind == history.Online:
+			rev = e.Revision
+		case p.good(b, e): // a late acknowledgement on its previous connection takes nothing away; see monotone
+			rev = max(rev, e.Revision)
+		}
+	}
+	return rev
+}
+
 // differed is the first report of content that isn't the server's, and the last revision before it that was. That it
 // was mended later excuses only a board that isn't ours: we don't know what happened to its flash.
 func (b *board) differed(p *place) (wrong *history.Event, right int64) {

@@ -20,6 +20,7 @@ type View struct {
 	records  []*history.Event
 	starts   []*history.Event
 	nameless []*history.Event            // 200 of a door command without its id
+	unasked  []*history.Event            // movements for a command without its id
 	looks    []*history.Event            // at what boards have
 	hands    map[string][]*history.Event // by board: Hand, and Attached after one
 
@@ -76,7 +77,6 @@ type board struct {
 	dropped   map[int64]bool
 	wiped     []*history.Event
 	deaths    []*history.Event // Rebooted, Wiped
-	falls     bool             // tells when its relays fall
 }
 
 // place is everything about one place.
@@ -140,7 +140,7 @@ func viewOf(events []history.Event, of *whole) *View {
 
 func (v *View) add(e *history.Event) {
 	v.clocks.see(e)
-	v.tells.see(e.Kind)
+	v.tells.see(e)
 	switch e.Kind {
 	case history.Attempt, history.Answer, history.Intent, history.Publish:
 		v.addCommand(e)
@@ -253,7 +253,7 @@ func (v *View) command(e *history.Event) *command {
 // begin handles the start of a run: everything reported so far is the state that the run found. That isn't judged
 // again, but the run's own commands and calls are compared with it.
 func (v *View) begin(e *history.Event) {
-	v.begun, v.found, v.order = e, len(v.rawCalls), nil
+	v.begun, v.found, v.order, v.unasked = e, len(v.rawCalls), nil, nil // a hold that stands has no command any more
 	for id := range v.commands {
 		v.early[id] = true
 	}
@@ -286,7 +286,13 @@ func (v *View) addActuation(e *history.Event) {
 	if b.place == "" {
 		b.place = e.PlaceID
 	}
-	if e.Cause != "command" || e.CommandID == "" {
+	switch {
+	case e.Cause != "command":
+		return
+	case e.CommandID == "":
+		if moved(e) {
+			v.unasked = append(v.unasked, e)
+		}
 		return
 	}
 	c := v.command(e)

@@ -103,10 +103,8 @@ func (b *board) add(v *View, e *history.Event) {
 		b.applied, b.onsite = append(b.applied, e), append(b.onsite, e)
 	case history.Presented:
 		b.presented, b.onsite = append(b.presented, e), append(b.onsite, e)
-	case history.Netloss:
+	case history.Netloss, history.Released:
 		b.onsite = append(b.onsite, e)
-	case history.Released:
-		b.falls, b.onsite = true, append(b.onsite, e)
 	case history.Dropped:
 		if b.dropped == nil {
 			b.dropped = map[int64]bool{}
