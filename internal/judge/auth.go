@@ -179,7 +179,7 @@ func auth3(v *View) Verdict {
 	taken := map[string][]*call{}
 	most, refused := 0, 0
 	for _, c := range v.calls() {
-		if c.Route != exchangeRoute {
+		if c.Route != exchangeRoute || c.Method != "POST" || c.unseen() { // another method is refused before anybody counts
 			continue
 		}
 		t.checked++
@@ -220,7 +220,7 @@ func auth5(v *View) Verdict {
 		default:
 			key = k.key
 		}
-		if revoked[key] == 0 || c.SentAt < revoked[key] || ended[key] != nil && !sooner(ended[key].Event, c.started()) {
+		if c.untouched() || revoked[key] == 0 || c.SentAt < revoked[key] || ended[key] != nil && !sooner(ended[key].Event, c.started()) {
 			continue
 		}
 		gone[key] = true
@@ -267,6 +267,11 @@ func (c *call) unseen() bool {
 	return c.Code == "endpoint_removed" || c.Code == "method_not_allowed" || c.Code == "not_found" && !strings.HasPrefix(c.Route, "/space/v1/reservations/{id}")
 }
 
+// untouched reports whether an answer says nothing about a token: nobody looked at it, or the server can't commit anything.
+func (c *call) untouched() bool {
+	return c.unseen() || c.Status == 429 || c.Code == "body_too_large" || c.Code == codeStorage
+}
+
 // foreignIDs judges calls that named something of a place other than their token's, and returns how many there were.
 func (v *View) foreignIDs(t *tally) (n int) {
 	issued, _, _ := v.tokens()
@@ -285,7 +290,7 @@ func (v *View) foreignIDs(t *tally) (n int) {
 			if owner == "" || owner == k.place {
 				continue
 			}
-			served := c.Status < 400 || c.Status >= 500
+			served := c.Status < 400 || c.Status >= 500 && c.Code != codeStorage
 			nobodys := slices.ContainsFunc(texts(c.In["doorIds"]), func(door string) bool { return owners[door] == "" }) // refused with or without it
 			if served || notThere[c.Code] && !c.unseen() && !nobodys {
 				n++

@@ -12,8 +12,8 @@ import (
 // event, then it judges the groups. The zero value works.
 type Parts struct {
 	whole     whole
-	exchanges []history.Event
-	callers   *View // only the exchanges
+	exchanges []history.Event // and the servers' starts
+	callers   *View           // only those
 	verdicts  [][]Verdict
 	foreign   Foreign
 	unordered int
@@ -63,7 +63,7 @@ func (p *Parts) See(e *history.Event) {
 	w := &p.whole
 	w.clocks.see(e)
 	w.tells.see(e)
-	if e.Kind == history.Call && e.Route == exchangeRoute {
+	if e.Kind == history.Call && e.Route == exchangeRoute || e.Kind == history.Started { // which begins to count anew
 		p.exchanges = append(p.exchanges, *e)
 	}
 	if e.PlaceID == "" {

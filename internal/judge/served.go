@@ -31,6 +31,12 @@ type deciding struct {
 	ambig   bool
 }
 
+// longMs: the rulings at the two ends of a call that took longer, over a jump say, needn't be those in between.
+const longMs = 10_000
+
+// long reports whether rules may have changed and changed back during a call.
+func (c *call) long() bool { return c.At-c.SentAt > longMs }
+
 // served is the result of judging them.
 type served struct {
 	book
@@ -105,7 +111,7 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 		g, ok := p.content.at(id, rev)
 		return g.PhoneHash, ok && !g.Revoked
 	})
-	d.ambig = !sure
+	d.ambig = !sure || c.long()
 	return d
 }
 
