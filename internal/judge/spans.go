@@ -18,9 +18,17 @@ type span struct {
 
 const never = math.MaxInt64
 
-// spans are the periods during which a board was connected. A late end of a connection that another has taken over ends
-// nothing; a restart of the server ends all.
+// spans are the periods during which a board was connected.
 func (b *board) spans() []span {
+	if b.connected == nil {
+		b.connected = b.connections()
+	}
+	return b.connected
+}
+
+// connections looks for them in the whole history. A late end of a connection that another has taken over ends
+// nothing; a restart of the server ends all.
+func (b *board) connections() []span {
 	var out []span
 	var online *history.Event
 	down := false

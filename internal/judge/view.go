@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -35,6 +36,9 @@ type View struct {
 	second   func() *second                    // ... and held against the server's content
 	driven   func() book                       // how long relays were driven
 	served   func() *served                    // links and phones decided by the server
+	tokens   func() tokens                     // given out to clients
+	read     func() book                       // permits that clients read
+	byDoor   func() map[string][]*command      // in order
 
 	begun *history.Event  // the start of the run, nil if the history covers the target's whole life
 	early map[string]bool // commands in flight when the run began: others gave them, and their start is missing
@@ -77,6 +81,7 @@ type board struct {
 	dropped   map[int64]bool
 	wiped     []*history.Event
 	deaths    []*history.Event // Rebooted, Wiped
+	connected []span           // once asked for
 }
 
 // place is everything about one place.
@@ -135,6 +140,9 @@ func viewOf(events []history.Event, of *whole) *View {
 	v.second = sync.OnceValue(v.secondContent)
 	v.driven = sync.OnceValue(v.relays)
 	v.served = sync.OnceValue(v.serverDecisions)
+	v.tokens = sync.OnceValue(v.givenTokens)
+	v.read = sync.OnceValue(v.readBack)
+	v.byDoor = sync.OnceValue(v.commandsByDoor)
 	return v
 }
 
@@ -280,38 +288,6 @@ func (v *View) addRecord(e *history.Event) {
 	}
 }
 
-func (v *View) addActuation(e *history.Event) {
-	b := v.board(e.BoardID)
-	b.onsite = append(b.onsite, e)
-	if b.place == "" {
-		b.place = e.PlaceID
-	}
-	switch {
-	case e.Cause != "command":
-		return
-	case e.CommandID == "":
-		if moved(e) {
-			v.unasked = append(v.unasked, e)
-		}
-		return
-	}
-	c := v.command(e)
-	if moved(e) {
-		c.acts = append(c.acts, e)
-	} else {
-		c.refusals = append(c.refusals, e)
-	}
-}
-
-// moved reports whether the relay did something; refuse and deny are only journal lines.
-func moved(e *history.Event) bool {
-	switch e.Action {
-	case "pulse", "hold", "lock", "off":
-		return true
-	}
-	return false
-}
-
 // truth reports whether the journal of a command's board is in the history.
 func (v *View) truth(c *command) bool {
 	if !v.hasDoors {
@@ -325,18 +301,18 @@ func (v *View) truth(c *command) bool {
 	return len(c.publishes) > 0 || v.doors[c.door] != nil
 }
 
+func (v *View) commandsByDoor() map[string][]*command {
+	out := map[string][]*command{}
+	for _, c := range v.order {
+		out[c.door] = append(out[c.door], c)
+	}
+	return out
+}
+
 // sortedBoards are the boards by id: verdicts must not depend on map order.
 func (v *View) sortedBoards() []*board {
 	out := v.everyBoard()
-	slices.SortStableFunc(out, func(a, b *board) int {
-		switch {
-		case a.id < b.id:
-			return -1
-		case a.id > b.id:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b *board) int { return strings.Compare(a.id, b.id) })
 	return out
 }
 
