@@ -21,6 +21,7 @@ type Meter struct {
 type reading struct {
 	offset, err int64 // ns
 	real        bool  // domain time is the machine's
+	set         int64 // ns by which the machine's clock was set since the process started, if real
 	why         error // why there is no measurement
 }
 
@@ -30,6 +31,7 @@ const (
 	endurance   = 20 * time.Second // the same, while it is worse than rough: guarantees would be INVALID for it
 	rough       = 2e6              // ns
 	sampleLimit = 5 * time.Second  // of one
+	leastSet    = 10e6             // ns; what is less is the time between two readings, and a time cut to milliseconds
 	// A clock known less exactly than mostErr counts as unknown.
 	mostErr = time.Second
 )
@@ -58,7 +60,7 @@ func (m *Meter) End(ctx context.Context) history.Clocks {
 // between combines the measurements before and after a run: the offset lay between the extremes that either allows, so
 // drift widens the uncertainty.
 func between(source string, before, after reading) history.Clock {
-	c := history.Clock{Source: source, Real: before.real && after.real}
+	c := history.Clock{Source: source, Real: before.real && after.real, SetNs: after.set}
 	least := min(before.offset-before.err, after.offset-after.err)
 	most := max(before.offset+before.err, after.offset+after.err)
 	switch err := (most - least + 1) / 2; {
@@ -128,6 +130,7 @@ func (c Client) sample(ctx context.Context) reading {
 	ctx, cancel := context.WithTimeout(ctx, sampleLimit)
 	defer cancel()
 	var told struct {
+		Now    time.Time
 		Mode   string
 		WallNs int64
 	}
@@ -140,5 +143,9 @@ func (c Client) sample(ctx context.Context) reading {
 	case told.WallNs == 0:
 		return reading{why: errNoStamp}
 	}
-	return reading{offset: told.WallNs - sent.Add(half).UnixNano(), err: max(int64(half), 1), real: told.Mode == "real"}
+	r := reading{offset: told.WallNs - sent.Add(half).UnixNano(), err: max(int64(half), 1), real: told.Mode == "real"}
+	if set := told.Now.UnixNano() - told.WallNs; r.real && (set > leastSet || set < -leastSet) {
+		r.set = set
+	}
+	return r
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 func TestBetween(t *testing.T) {
@@ -78,17 +79,25 @@ func TestMeasureClocks(t *testing.T) {
 	}
 	good := listener(func() string {
 		asked.Add(1)
-		return fmt.Sprintf(`{"success":true,"data":{"mode":"real","wallNs":%d}}`, clock.WallNow().UnixNano()+ahead)
+		return fmt.Sprintf(`{"success":true,"data":{"mode":"real","wallNs":%d,"now":%q}}`, clock.WallNow().UnixNano()+ahead,
+			clock.WallNow().Add(ahead).UTC().Format(control.TimeFormat))
+	})
+	set := listener(func() string { // its machine's clock was set an hour forward
+		now := clock.WallNow()
+		return fmt.Sprintf(`{"success":true,"data":{"mode":"real","wallNs":%d,"now":%q}}`, now.UnixNano(), now.Add(time.Hour).UTC().Format(control.TimeFormat))
 	})
 	old := listener(func() string { return `{"success":true,"data":{"mode":"real"}}` })
 	gone := Client{Base: "http://127.0.0.1:1", Token: "t"}
 	foreign := Client{Base: good.Base, Token: "another"}
-	got := MeasureClocks(t.Context(), []Client{good, old, gone, foreign}).End(t.Context())
-	if c := got[0]; !c.Measured || !c.Real || c.OffsetNs-ahead > c.ErrNs || ahead-c.OffsetNs > c.ErrNs || c.ErrNs <= 0 {
+	got := MeasureClocks(t.Context(), []Client{good, old, gone, foreign, set}).End(t.Context())
+	if c := got[0]; !c.Measured || !c.Real || c.SetNs != 0 || c.OffsetNs-ahead > c.ErrNs || ahead-c.OffsetNs > c.ErrNs || c.ErrNs <= 0 {
 		t.Errorf("got %+v, want %d ns within its ±", c, int64(ahead))
 	}
 	if asked.Load() < 2*samples {
 		t.Errorf("%d samples before and after, want at least %d", asked.Load(), 2*samples)
+	}
+	if c := got[4]; !c.Measured || c.OffsetNs > c.ErrNs || -c.OffsetNs > c.ErrNs || time.Duration(c.SetNs).Round(time.Second) != time.Hour {
+		t.Errorf("got %+v, want an offset of 0 within its ±, and set by an hour", c)
 	}
 	for i, why := range map[int]string{1: "wallNs", 2: "unreachable", 3: "404"} {
 		if c := got[i]; c.Measured || !strings.Contains(c.Why, why) || c.Source == "" {

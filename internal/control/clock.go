@@ -34,7 +34,7 @@ type clockView struct {
 	Now   string `json:"now"`
 	Mode  string `json:"mode"`
 	State string `json:"state"`
-	// WallNs is the machine's clock in Unix ns, which stamps this process's events; whoever merges histories uses it to
+	// WallNs is the clock in Unix ns that stamps this process's events (clock.WallNow); whoever merges histories uses it to
 	// measure how far clocks are apart. Only with ?stamp=true.
 	WallNs int64 `json:"wallNs,omitempty"`
 	// Abandoned is how many messages between server and boards were given up during jumps.

@@ -57,7 +57,7 @@ var (
 		"doorState", "online", "id", "index", "status", "error"}
 )
 
-// mostRows is how many rows of an import the history keeps.
+// mostRows is how many rows an import may have for the history to keep them. Of a longer one it keeps how each row ended.
 const mostRows = 1000
 
 // mark stands for a secret in the history: 16 hex digits, "" for "".
@@ -147,7 +147,14 @@ func (t *CallText) rows(request, data []byte) {
 		return
 	}
 	var list []map[string]any
-	if json.Unmarshal(in.Items, &list) != nil || len(list) > mostRows {
+	if json.Unmarshal(in.Items, &list) != nil {
+		return
+	}
+	if len(list) > mostRows { // only what its counts can be held against
+		for _, r := range each(out.Results) {
+			m, _ := r.(map[string]any)
+			t.Wrote = append(t.Wrote, map[string]any{"index": m["index"], "status": m["status"]})
+		}
 		return
 	}
 	for _, item := range list {
@@ -228,24 +235,37 @@ func pick(raw []byte) map[string]any {
 	return out
 }
 
-// PhonesIn counts the telephone numbers in a text that known accepts: runs of 8 to 15 digits, with or without hyphens.
-func PhonesIn(text []byte, known func(string) bool) int {
-	n, run := 0, make([]byte, 0, 16)
+// PhonesIn counts the telephone numbers in a text that known accepts: 8 to 15 digits, also in groups with hyphens, spaces or
+// dots between them. Other digits may stand beside them.
+func PhonesIn(text []byte, known func(string) bool) (n int) {
+	var digits []byte
+	cuts := []int{0} // where groups begin and end among the digits
 	end := func() {
-		if len(run) >= 8 && len(run) <= 15 && known(string(run)) {
-			n++
+		for i := 0; i+1 < len(cuts); i++ {
+			for j := i + 1; j < len(cuts) && cuts[j]-cuts[i] <= 15; j++ {
+				if cuts[j]-cuts[i] >= 8 && known(string(digits[cuts[i]:cuts[j]])) {
+					n++
+					i = j - 1
+					break
+				}
+			}
 		}
-		run = run[:0]
+		digits, cuts = digits[:0], cuts[:1]
 	}
+	within := false
 	for _, c := range text {
 		switch {
 		case c >= '0' && c <= '9':
-			if run = append(run, c); len(run) > 64 {
-				run = run[:16]
+			if !within {
+				cuts = append(cuts, 0)
 			}
-		case c == '-' && len(run) > 0:
+			digits, within = append(digits, c), true
+			cuts[len(cuts)-1] = len(digits)
+		case c == '-' || c == ' ' || c == '.':
+			within = false
 		default:
 			end()
+			within = false
 		}
 	}
 	end()

@@ -16,6 +16,8 @@ type Clock struct {
 	DriftNs  int64  `json:"driftNs"`            // how much further ahead it was after the run than before
 	Why      string `json:"why,omitempty"`      // why it couldn't be measured
 	Real     bool   `json:"realTime,omitempty"` // its domain time is its machine's time
+	// SetNs is how far that machine's clock has been set forward since the process started. Domain time follows, stamps don't.
+	SetNs int64 `json:"setNs,omitempty"`
 }
 
 // Clocks are those of all control listeners, in their order.
@@ -47,7 +49,7 @@ func (c Clocks) domainOf(i, server int) int64 {
 	if !a.Real || !b.Real || !a.Measured || !b.Measured {
 		return 0 // virtual clocks are set by the run
 	}
-	return time.Duration(a.OffsetNs - b.OffsetNs).Round(time.Millisecond).Milliseconds()
+	return time.Duration(a.OffsetNs + a.SetNs - b.OffsetNs - b.SetNs).Round(time.Millisecond).Milliseconds()
 }
 
 func (c Clock) shift(domainMs int64, src int, e *Event) {

@@ -25,6 +25,12 @@ func TestClocksApply(t *testing.T) {
 			}
 		}
 	}
+	clocks[1].SetNs = -5e9 // its machine's clock was set back, which moves its domain time only
+	set := [][]Event{nil, one()}
+	clocks.Apply(0, set)
+	if got := set[1][0]; got.At != 6080 || got.WallNs != 1e9+30e6 {
+		t.Errorf("a clock that was set: got %d and %d ns, want 6080 and %d", got.At, got.WallNs, int64(1e9+30e6))
+	}
 	virtual := [][]Event{nil, one()}
 	clocks[1].Real = false
 	clocks.Apply(0, virtual)

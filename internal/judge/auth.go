@@ -29,10 +29,15 @@ type token struct {
 	asked          bool  // a step asked for it, not the client for itself
 }
 
-// tokens returns all of them by mark; for each revoked key that had worked before, the first refusal (it was revoked by
-// then); and for each key the call by which it last worked.
-func (v *View) tokens() (issued map[string]*token, revoked map[string]int64, worked map[string]*history.Event) {
-	issued, revoked, worked = map[string]*token{}, map[string]int64{}, map[string]*history.Event{}
+// tokens are all of them, and what is known of their keys.
+type tokens struct {
+	issued  map[string]*token         // by mark
+	revoked map[string]int64          // when a key that had worked was first refused: it was revoked by then
+	worked  map[string]*history.Event // the call by which a key last worked
+}
+
+func (v *View) givenTokens() tokens {
+	issued, revoked, worked := map[string]*token{}, map[string]int64{}, map[string]*history.Event{}
 	calls, ended := v.calls(), v.keysEnded()
 	if v.whole != nil {
 		calls = v.whole.exchanges
@@ -56,7 +61,7 @@ func (v *View) tokens() (issued map[string]*token, revoked map[string]int64, wor
 	for key, c := range ended {
 		revoked[key] = c.At
 	}
-	return issued, revoked, worked
+	return tokens{issued, revoked, worked}
 }
 
 // keyRoute is where operators revoke a key.
@@ -77,7 +82,7 @@ func (v *View) keysEnded() map[string]*call {
 // scopes, and the token works for all of them.
 func auth1(v *View) Verdict {
 	t := &tally{}
-	issued, revoked, worked := v.tokens()
+	issued, revoked, worked := v.tokens().issued, v.tokens().revoked, v.tokens().worked
 	ended := v.keysEnded()
 	used, tried, given := 0, 0, map[string]bool{}
 	before := map[string]*token{} // the first of each key
@@ -122,7 +127,7 @@ func auth1(v *View) Verdict {
 // older, or outside the token's scopes.
 func auth2(v *View) Verdict {
 	t := &tally{}
-	issued, _, _ := v.tokens()
+	issued := v.tokens().issued
 	refused := 0
 	for _, c := range v.calls() {
 		k := issued[c.Token]
@@ -179,7 +184,7 @@ func auth3(v *View) Verdict {
 	taken := map[string][]*call{}
 	most, refused := 0, 0
 	for _, c := range v.calls() {
-		if c.Route != exchangeRoute {
+		if c.Route != exchangeRoute || c.Method != "POST" || c.unseen() { // another method is refused before anybody counts
 			continue
 		}
 		t.checked++
@@ -205,7 +210,7 @@ func auth3(v *View) Verdict {
 // it isn't exchanged.
 func auth5(v *View) Verdict {
 	t := &tally{}
-	issued, revoked, _ := v.tokens()
+	issued, revoked := v.tokens().issued, v.tokens().revoked
 	ended := v.keysEnded()
 	gone, refused := map[string]bool{}, 0
 	for _, c := range v.calls() {
@@ -220,7 +225,7 @@ func auth5(v *View) Verdict {
 		default:
 			key = k.key
 		}
-		if revoked[key] == 0 || c.SentAt < revoked[key] || ended[key] != nil && !sooner(ended[key].Event, c.started()) {
+		if c.untouched() || revoked[key] == 0 || c.SentAt < revoked[key] || ended[key] != nil && !sooner(ended[key].Event, c.started()) {
 			continue
 		}
 		gone[key] = true
@@ -267,9 +272,14 @@ func (c *call) unseen() bool {
 	return c.Code == "endpoint_removed" || c.Code == "method_not_allowed" || c.Code == "not_found" && !strings.HasPrefix(c.Route, "/space/v1/reservations/{id}")
 }
 
+// untouched reports whether an answer says nothing about a token: nobody looked at it, or the server can't commit anything.
+func (c *call) untouched() bool {
+	return c.unseen() || c.Status == 429 || c.Code == "body_too_large" || c.Code == codeStorage
+}
+
 // foreignIDs judges calls that named something of a place other than their token's, and returns how many there were.
 func (v *View) foreignIDs(t *tally) (n int) {
-	issued, _, _ := v.tokens()
+	issued := v.tokens().issued
 	owners := v.owners()
 	for _, c := range v.calls() {
 		k := issued[c.Token]
@@ -285,7 +295,7 @@ func (v *View) foreignIDs(t *tally) (n int) {
 			if owner == "" || owner == k.place {
 				continue
 			}
-			served := c.Status < 400 || c.Status >= 500
+			served := c.Status < 400 || c.Status >= 500 && c.Code != codeStorage
 			nobodys := slices.ContainsFunc(texts(c.In["doorIds"]), func(door string) bool { return owners[door] == "" }) // refused with or without it
 			if served || notThere[c.Code] && !c.unseen() && !nobodys {
 				n++

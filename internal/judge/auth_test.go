@@ -132,8 +132,16 @@ func TestExchangesOverARestart(t *testing.T) {
 			}
 			h.exchange(h.at+i, "key-1", "tok-1")
 		}
+		for _, place := range []string{"plc_b", "plc_c"} { // of other groups, when it is divided
+			h.base(place)
+		}
 		if v := auth3(NewView(h.events)); v.Status != want {
 			t.Errorf("started before exchange %d: %s, want %s", started+1, v, want)
+		}
+		for _, v := range divided(t, h.events, 1) {
+			if v.Clause == "AUTH-3" && v.Status != want {
+				t.Errorf("started before exchange %d, divided: %s, want %s", started+1, v, want)
+			}
 		}
 	}
 }

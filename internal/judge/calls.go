@@ -69,8 +69,15 @@ func open(c *call) bool {
 		!strings.HasPrefix(c.Route, "/core/") && !strings.HasPrefix(c.Route, "/space/") && !strings.HasPrefix(c.Route, "/device/")
 }
 
-// oneClock reports whether clients and server read the same clock: the run had a world of its own.
-func (v *View) oneClock() bool { return v.begun == nil || v.begun.Op == history.Quiet }
+// oneClock reports whether clients and server read the same clock: the run had a world of its own, and its server is in the
+// history.
+func (v *View) oneClock() bool {
+	return v.begun == nil && len(v.starts) > 0 || v.begun != nil && v.begun.Op == history.Quiet
+}
+
+// noClock reports whether nothing tells what time it is for the server: with a key alone, or boards alone, clients have only
+// their own machine's clock, and the server may be days away.
+func (v *View) noClock() bool { return v.begun == nil && len(v.starts) == 0 }
 
 // skewMs is how far off a client may be in what it takes for the domain time of its call: not at all if there is one clock
 // that stood still meanwhile.

@@ -49,7 +49,7 @@ func (v *View) claimed() []*claim {
 
 // placeOfToken finds the place of a call by its token, else as named by its client.
 func (v *View) placeOfToken() func(*call) string {
-	issued, _, _ := v.tokens()
+	issued := v.tokens().issued
 	return func(c *call) string {
 		if k := issued[c.Token]; k != nil {
 			return k.place

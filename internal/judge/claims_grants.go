@@ -154,11 +154,23 @@ func (s *second) doors(p *place, k *claim, x *version) {
 		t.bad(k.Event, "%s names %s, but has %s in the server's content", k.id, amount.Many(len(k.doors), "door"), amount.Many(len(x.grant.Doors), "door"))
 	case k.doors == nil && k.kind == "permit" && kept != nil && !sameSet(kept.grant.Doors, x.grant.Doors):
 		t.bad(k.Event, "%s names no doors, but its scope changed", k.id)
+	case !s.entryDoors(p, k, x.grant.Doors):
+		t.bad(k.Event, "%s is new and names no doors, but doesn't have the place's entry doors in the server's content", k.id)
 	case len(x.grant.Doors) == 0:
 		t.bad(k.Event, "%s has no doors in the server's content", k.id)
 	case !s.own(p, x.grant.Doors):
 		t.bad(k.Event, "%s has doors of another place in the server's content", k.id)
 	}
+}
+
+// entryDoors reports whether a new permit without named doors has the entry doors that the place had during the call. Only a
+// history of the target's whole life shows that a permit is new.
+func (s *second) entryDoors(p *place, k *claim, doors []string) bool {
+	if k.kind != "permit" || k.doors != nil || k.again || s.view.begun != nil || s.view.before(p.content.grants[k.id][0].e, k.started()) {
+		return true
+	}
+	entries := during(s.view, k.call, p.entries, func(x entriesAt) *history.Event { return x.e })
+	return len(entries) == 0 || slices.ContainsFunc(entries, func(x entriesAt) bool { return sameSet(x.doors, doors) })
 }
 
 // keptBy is the version of a grant when the claim's call was sent; nil if there is none or the clocks can't tell.

@@ -117,13 +117,13 @@ const placeRoute = "/core/v1/places/{id}"
 // hours compares each change of opening hours with the server's content: the given days as given, the others unchanged
 // (HRS-1).
 func (s *second) hours() {
-	var last *call
+	last := map[string]*call{} // by place
 	for i, c := range s.view.calls() {
 		if c.Route != placeRoute || c.Method != "PATCH" || !c.ok() || c.SentNs == 0 {
 			continue
 		}
-		crowded := last != nil && last.Path == c.Path && last.overlaps(c) || crowdedLater(s.view.calls()[i+1:], c)
-		last = c
+		crowded := last[c.Path] != nil && last[c.Path].overlaps(c) || crowdedLater(s.view.calls()[i+1:], c)
+		last[c.Path] = c
 		p := s.view.places[c.Path]
 		if crowded || !s.view.knows(p, c) {
 			continue

@@ -182,9 +182,10 @@ func (v *View) cmd4() (*tally, cmd4numbers) {
 // server sent it.
 func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 	sent, intent := earliest(c.publishes), earliest(c.intents)
-	if sent == nil || sent.WallNs == 0 || sent.NotAfterMs == 0 {
+	if sent == nil || sent.WallNs == 0 {
 		return
 	}
+	accept := v.acceptMs(sent)
 	for _, a := range c.acts {
 		if a.WallNs == 0 {
 			continue
@@ -193,10 +194,10 @@ func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 		ms := (a.WallNs - sent.WallNs) / 1e6
 		n.latestMs = max(n.latestMs, ms)
 		switch {
-		case v.longer(sent, a, sent.NotAfterMs+notAfterSlackMs):
+		case sent.NotAfterMs != 0 && v.longer(sent, a, sent.NotAfterMs+notAfterSlackMs):
 			t.bad(a, "%s acted %s after it was sent, but notAfter is %s", c.id, secs(ms), secs(sent.NotAfterMs)) // [CMD-4]
-		case intent != nil && intent.WallNs != 0 && v.longer(intent, a, v.acceptMs()+notAfterSlackMs):
-			t.bad(a, "%s acted %s after it was accepted, but notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(v.acceptMs())) // [CMD-4]
+		case intent != nil && intent.WallNs != 0 && v.longer(intent, a, accept+notAfterSlackMs):
+			t.bad(a, "%s acted %s after it was accepted, but notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(accept)) // [CMD-4]
 		}
 	}
 }

@@ -124,6 +124,8 @@ func (h *holds) seen(b *board, a *hold) bool {
 // end checks a hold that ended by itself.
 func (h *holds) end(b *board, a *hold, e *history.Event) {
 	switch {
+	case e.Action != "lock":
+		h.bad(e, "%s channel %d did %s at the end of a hold", b.id, e.Channel, e.Action) // [CMD-7]
 	case a == nil: // given before the history began, or with unknown minutes
 	case a.ends == 0:
 		h.bad(e, "%s channel %d ended a hold by itself that should have lasted until locked", b.id, e.Channel) // [CMD-7]

@@ -32,6 +32,10 @@ func cmd5(v *View) Verdict {
 
 func (v *View) cmd5() (t *tally, repeats int) {
 	t = &tally{}
+	for _, e := range v.unasked {
+		t.checked++
+		t.bad(e, "%s did %s for a command without an id", e.BoardID, e.Action) // [CMD-5]
+	}
 	for _, c := range v.order {
 		v.sentOnce(t, c)
 	}
@@ -203,11 +207,12 @@ func (v *View) oneCommand(t *tally, k *keyUse) {
 			continue
 		}
 		e := b
-		if c := v.commands[ids[i]]; len(c.publishes) > 0 {
-			e = c.publishes[0]
+		first, second := v.commands[ids[i-1]], v.commands[ids[i]]
+		if second != nil && len(second.publishes) > 0 { // nil: of a foreign history, without an id
+			e = second.publishes[0]
 		}
-		if acts := v.commands[ids[i]].acts; len(acts) > 0 && len(v.commands[ids[i-1]].acts) > 0 {
-			e = acts[0]
+		if first != nil && second != nil && len(second.acts) > 0 && len(first.acts) > 0 {
+			e = second.acts[0]
 		}
 		t.bad(e, "key %s: second command %s, first %s", k.key, ids[i], ids[i-1])
 	}

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -21,15 +20,20 @@ const (
 	acceptMs = 5000
 )
 
-// acceptMs is the contract's notAfter, or the one that a server was configured with. What the server takes for its own
-// default proves nothing.
-func (v *View) acceptMs() int64 {
-	for _, s := range slices.Backward(v.starts) {
-		if s.NotAfterMs != 0 {
-			return s.NotAfterMs
+// acceptMs is the contract's notAfter, or the one that the server was configured with which sent a command. What it takes
+// for its own default proves nothing.
+func (v *View) acceptMs(sent *history.Event) int64 {
+	ms, known := int64(acceptMs), false
+	for _, s := range v.starts {
+		if s.NotAfterMs == 0 {
+			continue
 		}
+		if known && v.before(sent, s) {
+			break
+		}
+		ms, known = s.NotAfterMs, true
 	}
-	return acceptMs
+	return ms
 }
 
 // soundReport is the first report of a command by the board it was sent to; nil if there is none.
@@ -70,8 +74,8 @@ func (v *View) unknown(t *tally, c *command) {
 	case report != nil && report.WallNs != 0 && v.longer(report, answer, reportMs) && !v.longer(sent, report, waitMs-unseen):
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
-	case v.shorter(sent, answer, v.acceptMs()):
-		t.bad(answer, "%s was given up %s after it was sent, but the board has %s to act", c.id, secs(waited), secs(v.acceptMs())) // [CMD-4]
+	case v.shorter(sent, answer, v.acceptMs(sent)):
+		t.bad(answer, "%s was given up %s after it was sent, but the board has %s to act", c.id, secs(waited), secs(v.acceptMs(sent))) // [CMD-4]
 	case report == nil && (v.truth(c) || v.heardAfter(c)):
 		t.bad(answer, "%s got no report, although no fault hit it and its board's line was intact", c.id) // [CMD-4]
 	}

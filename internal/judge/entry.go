@@ -89,9 +89,15 @@ func (v *View) boardDecides(n *decisions, b *board) {
 			n.presented(b, p, presentation{e, paired.lines[e], line, resuming})
 		case orphan[e]:
 			n.byNobody(b, e, &line)
+		case e.Kind == history.Actuation && moved(e) && !causes[e.Cause]:
+			n.connected.checked++
+			n.connected.bad(e, "%s did %s for %q, which is no reason to move a relay", b.id, e.Action, e.Cause) // [ENT-1]
 		}
 	}
 }
+
+// causes are all reasons that a relay can have to move. (A "policy" would be one, but so far no board acts for it.)
+var causes = map[string]bool{"command": true, "onsite": true, "free": true, "hold_end": true, "outage": true}
 
 // byNobody judges a relay movement on site without a presentation at the reader.
 func (n *decisions) byNobody(b *board, e *history.Event, line *lineState) {

@@ -52,6 +52,8 @@ func TestExactBoundary(t *testing.T) {
 		h := newBuilder()
 		if tc.target {
 			h.emit(history.Event{Kind: history.Begun})
+		} else {
+			h.emit(history.Event{Kind: history.Started})
 		}
 		h.base("plc_a")
 		h.addBoard("plc_a", "brd_1")

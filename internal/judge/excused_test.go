@@ -54,13 +54,12 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 		"a report after the wait, and a 504 held up on a busy machine":                     heldUp(8100),
 		"a report shortly before the wait is over, and a 504 that comes four seconds late": heldUp(7500),
 		"a 504 that the test place was asked for, with the door open":                      askedForSilence,
-		"a death between intent and record": func(t *testing.T, h *builder) {
+		"a death between intent and record, and no board is back yet": func(t *testing.T, h *builder) {
 			id := commandOf(t, h, "k-lost")
 			h.drop(t, is(history.RecordIn, id))
+			i := find(t, h.events, 0, is(history.Answer, id))
+			h.events = h.events[:i+1]
 			h.after(t, is(history.Publish, id), func(e *history.Event) { *e = history.Event{Kind: history.Started, At: e.At, WallNs: e.WallNs} })
-			for _, b := range h.boardIDs() {
-				h.online(b)
-			}
 		},
 		"a half-open line that the server believes in": func(t *testing.T, h *builder) {
 			h.emit(history.Event{Kind: history.Line, BoardID: "brd_t", Op: "down", Text: "halfopen"})

@@ -80,7 +80,7 @@ func (r *requests) account(e *history.Event) bool {
 
 // Foreign counts what the run didn't cause; nothing if the target was its own.
 func (v *View) Foreign() (f Foreign) {
-	if v.oneClock() { // a world of its own
+	if v.begun == nil || v.oneClock() { // a world of its own, or nobody knows
 		return f
 	}
 	own := v.requests()

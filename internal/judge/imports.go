@@ -30,10 +30,10 @@ func imp1(v *View) Verdict {
 	rows, told := 0, 0
 	var last *call
 	for _, c := range v.calls() {
-		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || len(c.Rows) == 0 {
+		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || len(c.Wrote) == 0 {
 			continue
 		}
-		if last != nil && last.overlaps(c) { // their order is unknown
+		if last != nil && last.overlaps(c) || len(c.Rows) == 0 { // their order is unknown; or it has too many rows to be kept
 			known, byID = map[rowKey]imported{}, map[string]map[string]any{}
 		}
 		last = c
@@ -83,8 +83,12 @@ func (c *call) id(i int) string {
 
 // counts compares an import's counts with its rows; "" or how they differ.
 func (c *call) counts() string {
-	if len(c.Wrote) != len(c.Rows) {
-		return fmt.Sprintf("%d results for %d rows", len(c.Wrote), len(c.Rows))
+	rows := len(c.Rows)
+	if n, ok := c.In["items"].(float64); ok && rows == 0 {
+		rows = int(n)
+	}
+	if len(c.Wrote) != rows {
+		return fmt.Sprintf("%d results for %d rows", len(c.Wrote), rows)
 	}
 	sums := map[string]int{}
 	for i, r := range c.Wrote {
@@ -95,7 +99,7 @@ func (c *call) counts() string {
 			return fmt.Sprintf("result %d has index %v", i, m["index"])
 		}
 	}
-	sums["received"] = len(c.Rows)
+	sums["received"] = rows
 	for _, k := range []string{"received", "created", "updated", "unchanged", "failed"} {
 		if n, ok := c.number(k); !ok || n != sums[k] {
 			return fmt.Sprintf("%s is %d, but its rows add up to %d", k, n, sums[k])

@@ -89,7 +89,7 @@ func cmd8(v *View) Verdict {
 		}
 		_, device := ends[c.Code]
 		if device || c.Code == "store_offline" || c.Code == "store_unreachable" { // [CMD-8]
-			if c.Status == 504 && len(v.starts) > 1 { // its server died
+			if c.Status == 504 && v.dying(c.started(), c.Event) { // its server died
 				continue
 			}
 			t.bad(c.Event, "%s %s in the test place was answered %d %s", c.Method, c.Route, c.Status, c.Code)

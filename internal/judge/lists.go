@@ -185,7 +185,8 @@ func (v *View) settles(c *command) (as vocab.Result, sure bool) {
 // settlingMs is how long a late report may take to its record, in wall time.
 const settlingMs = 5000
 
-// mustSettle reports whether a report came in after the 504, long enough before a moment, and no server has died since.
+// mustSettle reports whether a report came in after the 504, long enough before a moment, and no server died before it can
+// have been settled.
 func (v *View) mustSettle(c *command, by *history.Event) bool {
 	answer := c.firstAnswer(vocab.NoResponse)
 	as, sure := v.settles(c)
@@ -193,7 +194,8 @@ func (v *View) mustSettle(c *command, by *history.Event) bool {
 		return false
 	}
 	last := c.reports[len(c.reports)-1]
-	return v.before(answer, last) && v.longer(last, by, settlingMs) && v.within(v.starts, answer, by) == nil
+	died := v.within(v.starts, answer, by)
+	return v.before(answer, last) && v.longer(last, by, settlingMs) && (died == nil || v.longer(last, died, settlingMs))
 }
 
 // replaySettleMs is how long before the death of a server a replay may have been for it to be forgotten.

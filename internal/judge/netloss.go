@@ -66,7 +66,9 @@ func (v *View) outagePolicies() *tally {
 		}
 		put := last[c.Path]
 		if c.Method == "PUT" {
-			last[c.Path] = c
+			if put == nil || !put.overlaps(c) || !put.outdates(told) { // of two at once, the later version stays
+				last[c.Path] = c
+			}
 			asked, _ := c.policy(c.In)
 			t.checked++
 			if why := asked.within(told); why != "" {
@@ -84,6 +86,12 @@ func (v *View) outagePolicies() *tally {
 		}
 	}
 	return t
+}
+
+// outdates reports whether a PUT stored a later version of the policy than another one was told.
+func (c *call) outdates(told outagePolicy) bool {
+	stored, _ := c.policy(c.Out)
+	return stored.Version > told.Version
 }
 
 // within reports which named value of p isn't in told; "" if all are.

@@ -11,6 +11,14 @@ import (
 // the default is 5 s.
 func TestNotAfterOfTheTarget(t *testing.T) {
 	t.Parallel()
+	two := func(first, second int64) func(h *builder) {
+		return func(h *builder) {
+			late(h)
+			h.edit(t, 0, is(history.Started, ""), func(e *history.Event) { e.NotAfterMs, e.WallNs = first, e.WallNs-10_000e6 })
+			h.restart()
+			h.edit(t, 1, is(history.Started, ""), func(e *history.Event) { e.NotAfterMs = second })
+		}
+	}
 	for name, c := range map[string]struct {
 		plant      func(h *builder)
 		configured int64 // ms; 0 = unknown
@@ -20,11 +28,13 @@ func TestNotAfterOfTheTarget(t *testing.T) {
 		"acts 6 s after its acceptance, 20 s allowed": {late, 20_000, Pass},
 		"nothing planted, 5 s allowed":                {func(*builder) {}, 5000, Pass},
 		"acts 6 s after its acceptance, 1 ms allowed": {late, 1, Fail},
+		"acts 6 s after it, later 20 s are allowed":   {two(5000, 20_000), 0, Fail},
+		"acts 6 s after it, no longer allowed later":  {two(20_000, 5000), 0, Pass},
 	} {
 		h := clean()
 		c.plant(h)
 		for i := range h.events {
-			if h.events[i].Kind == history.Started {
+			if h.events[i].Kind == history.Started && h.events[i].NotAfterMs == 0 {
 				h.events[i].NotAfterMs = c.configured
 			}
 		}
@@ -43,6 +53,20 @@ func late(h *builder) {
 	for j := range h.events {
 		if e := &h.events[j]; e.CommandID == id && e.Kind == history.Intent {
 			e.WallNs -= 6000e6
+		}
+	}
+}
+
+// TestWithoutNotAfter: a command that is sent without notAfter must still act within 5 s of its acceptance.
+func TestWithoutNotAfter(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[int64]Status{4000: Pass, 60_000: Fail} {
+		h := clean()
+		id := commandOf(t, h, "k-silent")
+		h.edit(t, 0, is(history.Publish, id), func(e *history.Event) { e.NotAfterMs = 0 })
+		h.edit(t, 0, is(history.Actuation, id), func(e *history.Event) { e.WallNs += ms * 1e6 })
+		if v := cmd4(NewView(h.events)); v.Status != want {
+			t.Errorf("acts after %d ms: %s, want %s", ms, v, want)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (v *View) converged(t *tally, b *board) bool {
 		t.bad(wrong, "%s ends at revision %d with digest %s, but the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision]) // [OFF-4]
 		return false
 	}
-	if len(steps) > 0 && steps[len(steps)-1].rev >= final.Revision {
+	if len(steps) > 0 && b.has(p) >= final.Revision {
 		t.checked++
 		return true
 	}
@@ -88,7 +88,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 		arrived[e.RecordSeq] = distinct(append(arrived[e.RecordSeq], e))
 		top = max(top, e.RecordSeq)
 	}
-	n, due, away := 0, v.due(b), b.away()
+	n, due, away := 0, b.due(), b.away()
 	for _, e := range b.presented {
 		if e.RecordSeq == 0 || (e.OutageAgeMs != 0 || away[e]) != inOutage {
 			continue
@@ -104,8 +104,8 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 			if r := got[0]; r.Result != "" && (r.Result != e.Result || r.Reason != e.Reason && e.Result == vocab.Denied) {
 				t.bad(r, "record %d of %s says %s, the board %s", e.RecordSeq, b.id, said(r), said(e))
 			}
-		case b.dropped[e.RecordSeq] || lost(b, e) || strange(e):
-		case e.RecordSeq < top || due(e):
+		case b.dropped[e.RecordSeq] || v.lost(b, e, due) || strange(e):
+		case e.RecordSeq < top || due(e, v.end):
 			t.checked++
 			t.bad(e, "record %d of %s never arrived", e.RecordSeq, b.id) // [OFF-4]
 		}
@@ -126,10 +126,15 @@ func (b *board) away() map[*history.Event]bool {
 	return out
 }
 
-// lost: the flash with the record in it was wiped, or the server died and its
-// word of the record with it.
-func lost(b *board, e *history.Event) bool {
-	return len(b.wiped) > 0 && sooner(e, b.wiped[len(b.wiped)-1])
+// lost reports whether the flash was wiped with the record of a presentation in it: the record was neither due by then nor
+// overtaken by a later one.
+func (v *View) lost(b *board, e *history.Event, due func(*history.Event, int64) bool) bool {
+	i := slices.IndexFunc(b.wiped, func(w *history.Event) bool { return sooner(e, w) })
+	if i < 0 {
+		return false
+	}
+	wiped := b.wiped[i]
+	return !due(e, wiped.At) && !slices.ContainsFunc(b.records, func(r *history.Event) bool { return r.RecordSeq > e.RecordSeq && v.before(r, wiped) })
 }
 
 // A server drops records from more than an hour ahead, or from 30 days before the board's last contact.
@@ -143,12 +148,12 @@ func strange(e *history.Event) bool {
 	return e.BoardAt != 0 && (e.BoardAt-e.At > aheadMs || e.At-e.BoardAt > behindMs)
 }
 
-// due reports whether, since a presentation, the board has been connected long enough to have uploaded it.
-func (v *View) due(b *board) func(*history.Event) bool {
+// due reports whether, from a presentation until some time, the board was connected long enough to have uploaded it.
+func (b *board) due() func(e *history.Event, by int64) bool {
 	spans := b.spans()
-	return func(e *history.Event) bool {
+	return func(e *history.Event, by int64) bool {
 		for i := len(spans) - 1; i >= 0 && spans[i].to > e.At; i-- {
-			if min(spans[i].to, v.end)-max(spans[i].from, e.At) > FreshMs {
+			if min(spans[i].to, by)-max(spans[i].from, e.At) > FreshMs {
 				return true
 			}
 		}

@@ -12,8 +12,8 @@ import (
 // event, then it judges the groups. The zero value works.
 type Parts struct {
 	whole     whole
-	exchanges []history.Event
-	callers   *View // only the exchanges
+	exchanges []history.Event // and the servers' starts
+	callers   *View           // only those
 	verdicts  [][]Verdict
 	foreign   Foreign
 	unordered int
@@ -35,12 +35,14 @@ type tells struct {
 	hasReports bool // reports are told
 	hasDoors   bool // boards say which journals are in here
 	hasTruth   bool // any journal line at all
+	hasFalls   bool // boards tell when relays fall
 	told       bool // anything beside what clients saw
 }
 
-func (t *tells) see(kind string) {
-	t.told = t.told || more(kind)
-	switch kind {
+func (t *tells) see(e *history.Event) {
+	t.told = t.told || more(e.Kind)
+	t.hasFalls = t.hasFalls || e.Kind == history.Released || e.PulseMs != 0 // boards that write how long they pulse tell of falls
+	switch e.Kind {
 	case history.Intent:
 		t.hasIntents, t.hasServer = true, true
 	case history.Publish:
@@ -60,8 +62,8 @@ func (t *tells) see(kind string) {
 func (p *Parts) See(e *history.Event) {
 	w := &p.whole
 	w.clocks.see(e)
-	w.see(e.Kind)
-	if e.Kind == history.Call && e.Route == exchangeRoute {
+	w.tells.see(e)
+	if e.Kind == history.Call && e.Route == exchangeRoute || e.Kind == history.Started { // which begins to count anew
 		p.exchanges = append(p.exchanges, *e)
 	}
 	if e.PlaceID == "" {

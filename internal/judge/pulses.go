@@ -39,7 +39,7 @@ func (d *drive) last() (at int64, ok bool) {
 func (v *View) relays() book {
 	b := book{}
 	for _, x := range v.sortedBoards() {
-		if x.truth && x.falls {
+		if x.truth && v.hasFalls {
 			v.relaysOf(b, x)
 		}
 	}

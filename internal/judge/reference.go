@@ -111,7 +111,7 @@ func weigh(grants []refGrant, door string, now int64) ruling {
 }
 
 // credited are the grants of which one must be named: the permits that end first, else the reservations, else the
-// memberships.
+// memberships, else those of a kind that nobody knows. There is always one.
 func credited(valid []refGrant) []string {
 	for _, kind := range []string{"permit", "reservation", "membership"} {
 		var out []string
@@ -135,7 +135,11 @@ func credited(valid []refGrant) []string {
 			return out
 		}
 	}
-	return nil
+	var strange []string
+	for _, g := range valid {
+		strange = append(strange, g.ID)
+	}
+	return strange
 }
 
 // agrees compares a presentation with a ruling; "" or how they differ.

@@ -160,8 +160,10 @@ func TestReferenceClockChanges(t *testing.T) {
 // hours, equal the reference exactly.
 func TestScheduleNights(t *testing.T) {
 	t.Parallel()
+	there := must.Get(time.LoadLocation("America/New_York"))(t)
 	interval := func(from, to string) any {
-		return fields{"start": "22:00", "end": "10:00", "startsAt": from, "endsAt": to}
+		clocks := func(at string) string { return must.Get(time.Parse(time.RFC3339, at))(t).In(there).Format(clockForm) }
+		return fields{"start": clocks(from), "end": clocks(to), "startsAt": from, "endsAt": to}
 	}
 	saturday := func(intervals ...any) []any {
 		return []any{fields{"date": "2026-03-07", "weekday": "sat", "open": true, "intervals": intervals}}
@@ -228,6 +230,28 @@ func TestReferenceOnTheLastDayOfALeapYear(t *testing.T) {
 		m, err := time.Parse(time.RFC3339, at)
 		if got := h.open(m.UnixMilli()); err != nil || got != want {
 			t.Errorf("%s: open %v, want %v (%v)", at, got, want, err)
+		}
+	}
+}
+
+// TestWallTimes: a text is what clocks show at the instant, in every night; only a time that is skipped may stand for another.
+func TestWallTimes(t *testing.T) {
+	t.Parallel()
+	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
+	for _, c := range []struct {
+		text string
+		at   time.Time
+		want bool
+	}{
+		{"09:00", time.Date(2026, 10, 25, 9, 0, 0, 0, berlin), true},
+		{"09:00", time.Date(2026, 10, 25, 10, 0, 0, 0, berlin), false}, // an hour is gained, none skipped
+		{"02:30", time.Date(2026, 3, 29, 3, 30, 0, 0, berlin), true},   // skipped
+		{"04:30", time.Date(2026, 3, 29, 3, 30, 0, 0, berlin), false},
+		{"24:00", time.Date(2026, 3, 30, 0, 0, 0, 0, berlin), true},
+		{"later", time.Date(2026, 3, 30, 0, 0, 0, 0, berlin), false},
+	} {
+		if got := wallTime(c.text, c.at); got != c.want {
+			t.Errorf("%s at %s: got %v, want %v", c.text, c.at, got, c.want)
 		}
 	}
 }

@@ -119,11 +119,17 @@ func (h refHours) shows(c *call, shown []scheduleDay) string {
 const clockForm = "15:04"
 
 // wallTime reports whether a text such as 09:00 or 24:00 is what clocks show at an instant. In the night in which they are
-// put forward an hour is skipped, and the text may be in it.
+// put forward an hour is skipped, and the text may be in it: then no clock shows it on that day.
 func wallTime(text string, at time.Time) bool {
-	_, before := at.Add(-24 * time.Hour).Zone()
-	_, after := at.Add(24 * time.Hour).Zone()
-	return text == at.Format(clockForm) || text == "24:00" && at.Format(clockForm) == "00:00" || before != after
+	if text == "24:00" {
+		text = "00:00"
+	}
+	said, err := time.Parse(clockForm, text)
+	if err != nil {
+		return false
+	}
+	shown := time.Date(at.Year(), at.Month(), at.Day(), said.Hour(), said.Minute(), 0, 0, at.Location())
+	return text == at.Format(clockForm) || text != shown.Format(clockForm)
 }
 
 // longestRun is how many days a run is followed beyond the last day shown.

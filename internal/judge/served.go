@@ -31,6 +31,12 @@ type deciding struct {
 	ambig   bool
 }
 
+// longMs: the rulings at the two ends of a call that took longer, over a jump say, needn't be those in between.
+const longMs = 10_000
+
+// long reports whether rules may have changed and changed back during a call.
+func (c *call) long() bool { return c.At-c.SentAt > longMs }
+
 // served is the result of judging them.
 type served struct {
 	book
@@ -105,7 +111,7 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 		g, ok := p.content.at(id, rev)
 		return g.PhoneHash, ok && !g.Revoked
 	})
-	d.ambig = !sure
+	d.ambig = !sure || c.long()
 	return d
 }
 
@@ -228,7 +234,7 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		r.moot = r.moot || o.moot
 	}
 	b.take(r)
-	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.order, func(c *command) bool { return c.door == d.in("doorId") && c.told(o) != nil }) {
+	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.byDoor()[d.in("doorId")], func(c *command) bool { return c.told(o) != nil }) {
 		b.alike++
 	}
 	if came := d.Route == linkRoute && d.ok() || d.out("result") == string(vocab.Opened); came && r.allow && r.kind == "permit" && d.fresh {
@@ -288,8 +294,8 @@ func stateOf(r ruling) string {
 // commanded reports whether a command of a link for the door was reported during the call, or during the call whose
 // answer it shares.
 func (v *View) commanded(d *deciding) bool {
-	for _, c := range v.order {
-		if c.door != d.in("doorId") || c.told(vocab.Reported) == nil || len(c.intents) == 0 || c.intents[0].Method != "link" {
+	for _, c := range v.byDoor()[d.in("doorId")] {
+		if c.told(vocab.Reported) == nil || len(c.intents) == 0 || c.intents[0].Method != "link" {
 			continue
 		}
 		if e := c.intents[0]; !v.before(d.Event, e) && e.At >= d.SentAt-sameMs-clockMs {

@@ -25,7 +25,7 @@ func (p *place) enter(e *history.Event) {
 // phoneDecided parses a call to a place's number; nil if nothing was decided or the caller is unknown.
 func (v *View) phoneDecided(c *call) *deciding {
 	answered, _ := c.Out["answered"].(bool)
-	d := &deciding{call: c, place: c.PlaceID, fresh: v.freshCaller(c)}
+	d := &deciding{call: c, place: c.PlaceID, fresh: v.freshCaller(c), ambig: c.long()}
 	p := v.places[d.place]
 	if !c.ok() || !answered || !v.knows(p, c) {
 		return nil

@@ -18,9 +18,17 @@ type span struct {
 
 const never = math.MaxInt64
 
-// spans are the periods during which a board was connected. A late end of a connection that another has taken over ends
-// nothing; a restart of the server ends all.
+// spans are the periods during which a board was connected.
 func (b *board) spans() []span {
+	if b.connected == nil {
+		b.connected = b.connections()
+	}
+	return b.connected
+}
+
+// connections looks for them in the whole history. A late end of a connection that another has taken over ends
+// nothing; a restart of the server ends all.
+func (b *board) connections() []span {
 	var out []span
 	var online *history.Event
 	down := false
@@ -100,6 +108,22 @@ func (b *board) steps(p *place) (out []step, wrong *history.Event) {
 		}
 	}
 	return out, wrong
+}
+
+// has is the revision that a board has by its last word. Whatever it had before it lost its flash, or before another board
+// took its place, it has only if it says so again.
+func (b *board) has(p *place) (rev int64) {
+	for _, e := range b.applied {
+		switch {
+		case e.Kind == history.Wiped || e.Kind == history.Attached:
+			rev = 0
+		case e.Kind == history.Online:
+			rev = e.Revision
+		case p.good(b, e): // a late acknowledgement on its previous connection takes nothing away; see monotone
+			rev = max(rev, e.Revision)
+		}
+	}
+	return rev
 }
 
 // differed is the first report of content that isn't the server's, and the last revision before it that was. That it

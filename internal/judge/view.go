@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -20,6 +21,7 @@ type View struct {
 	records  []*history.Event
 	starts   []*history.Event
 	nameless []*history.Event            // 200 of a door command without its id
+	unasked  []*history.Event            // movements for a command without its id
 	looks    []*history.Event            // at what boards have
 	hands    map[string][]*history.Event // by board: Hand, and Attached after one
 
@@ -34,6 +36,9 @@ type View struct {
 	second   func() *second                    // ... and held against the server's content
 	driven   func() book                       // how long relays were driven
 	served   func() *served                    // links and phones decided by the server
+	tokens   func() tokens                     // given out to clients
+	read     func() book                       // permits that clients read
+	byDoor   func() map[string][]*command      // in order
 
 	begun *history.Event  // the start of the run, nil if the history covers the target's whole life
 	early map[string]bool // commands in flight when the run began: others gave them, and their start is missing
@@ -76,7 +81,7 @@ type board struct {
 	dropped   map[int64]bool
 	wiped     []*history.Event
 	deaths    []*history.Event // Rebooted, Wiped
-	falls     bool             // tells when its relays fall
+	connected []span           // once asked for
 }
 
 // place is everything about one place.
@@ -135,12 +140,15 @@ func viewOf(events []history.Event, of *whole) *View {
 	v.second = sync.OnceValue(v.secondContent)
 	v.driven = sync.OnceValue(v.relays)
 	v.served = sync.OnceValue(v.serverDecisions)
+	v.tokens = sync.OnceValue(v.givenTokens)
+	v.read = sync.OnceValue(v.readBack)
+	v.byDoor = sync.OnceValue(v.commandsByDoor)
 	return v
 }
 
 func (v *View) add(e *history.Event) {
 	v.clocks.see(e)
-	v.tells.see(e.Kind)
+	v.tells.see(e)
 	switch e.Kind {
 	case history.Attempt, history.Answer, history.Intent, history.Publish:
 		v.addCommand(e)
@@ -253,7 +261,7 @@ func (v *View) command(e *history.Event) *command {
 // begin handles the start of a run: everything reported so far is the state that the run found. That isn't judged
 // again, but the run's own commands and calls are compared with it.
 func (v *View) begin(e *history.Event) {
-	v.begun, v.found, v.order = e, len(v.rawCalls), nil
+	v.begun, v.found, v.order, v.unasked = e, len(v.rawCalls), nil, nil // a hold that stands has no command any more
 	for id := range v.commands {
 		v.early[id] = true
 	}
@@ -280,32 +288,6 @@ func (v *View) addRecord(e *history.Event) {
 	}
 }
 
-func (v *View) addActuation(e *history.Event) {
-	b := v.board(e.BoardID)
-	b.onsite = append(b.onsite, e)
-	if b.place == "" {
-		b.place = e.PlaceID
-	}
-	if e.Cause != "command" || e.CommandID == "" {
-		return
-	}
-	c := v.command(e)
-	if moved(e) {
-		c.acts = append(c.acts, e)
-	} else {
-		c.refusals = append(c.refusals, e)
-	}
-}
-
-// moved reports whether the relay did something; refuse and deny are only journal lines.
-func moved(e *history.Event) bool {
-	switch e.Action {
-	case "pulse", "hold", "lock", "off":
-		return true
-	}
-	return false
-}
-
 // truth reports whether the journal of a command's board is in the history.
 func (v *View) truth(c *command) bool {
 	if !v.hasDoors {
@@ -319,18 +301,18 @@ func (v *View) truth(c *command) bool {
 	return len(c.publishes) > 0 || v.doors[c.door] != nil
 }
 
+func (v *View) commandsByDoor() map[string][]*command {
+	out := map[string][]*command{}
+	for _, c := range v.order {
+		out[c.door] = append(out[c.door], c)
+	}
+	return out
+}
+
 // sortedBoards are the boards by id: verdicts must not depend on map order.
 func (v *View) sortedBoards() []*board {
 	out := v.everyBoard()
-	slices.SortStableFunc(out, func(a, b *board) int {
-		switch {
-		case a.id < b.id:
-			return -1
-		case a.id > b.id:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b *board) int { return strings.Compare(a.id, b.id) })
 	return out
 }
 

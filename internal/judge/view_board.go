@@ -103,16 +103,46 @@ func (b *board) add(v *View, e *history.Event) {
 		b.applied, b.onsite = append(b.applied, e), append(b.onsite, e)
 	case history.Presented:
 		b.presented, b.onsite = append(b.presented, e), append(b.onsite, e)
-	case history.Netloss:
+	case history.Netloss, history.Released:
 		b.onsite = append(b.onsite, e)
-	case history.Released:
-		b.falls, b.onsite = true, append(b.onsite, e)
 	case history.Dropped:
 		if b.dropped == nil {
 			b.dropped = map[int64]bool{}
 		}
 		b.dropped[e.RecordSeq] = true
 	}
+}
+
+func (v *View) addActuation(e *history.Event) {
+	b := v.board(e.BoardID)
+	b.onsite = append(b.onsite, e)
+	if b.place == "" {
+		b.place = e.PlaceID
+	}
+	switch {
+	case e.Cause != "command":
+		return
+	case e.CommandID == "":
+		if moved(e) {
+			v.unasked = append(v.unasked, e)
+		}
+		return
+	}
+	c := v.command(e)
+	if moved(e) {
+		c.acts = append(c.acts, e)
+	} else {
+		c.refusals = append(c.refusals, e)
+	}
+}
+
+// moved reports whether the relay did something; refuse and deny are only journal lines.
+func moved(e *history.Event) bool {
+	switch e.Action {
+	case "pulse", "hold", "lock", "off":
+		return true
+	}
+	return false
 }
 
 func (v *View) place(id string) *place {

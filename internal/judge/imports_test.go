@@ -1,0 +1,41 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// TestLongImports: the counts of an import are judged however many rows it has, and no later one is held against rows that
+// aren't known.
+func TestLongImports(t *testing.T) {
+	t.Parallel()
+	const route = "/space/v1/partner/customers/import"
+	imported := func(h *builder, rows int, name, status string, created int) {
+		var items, results []string
+		for i := range rows {
+			items = append(items, fmt.Sprintf(`{"externalRef":"ref-%d","name":%q}`, i, name))
+			results = append(results, fmt.Sprintf(`{"index":%d,"status":%q,"id":"cus_%d"}`, i, status, i))
+		}
+		e := history.CallEvent(history.CallIn{Method: "POST", Path: route, PlaceID: "plc_a", Status: 200, SentAt: h.at, SentNs: h.wall + 1,
+			Request: []byte(`{"source":"s","items":[` + strings.Join(items, ",") + `]}`),
+			Answer: []byte(fmt.Sprintf(`{"success":true,"data":{"received":%d,"created":%d,"updated":%d,"unchanged":0,"failed":0,"results":[%s]}}`,
+				rows, created, rows-created, strings.Join(results, ",")))})
+		h.emit(e)
+	}
+	for name, c := range map[string]struct {
+		created int // of 1,001 rows, all of which say that they were
+		why     string
+	}{"counted right": {1001, ""}, "one too few": {1000, "created is 1000, but its rows add up to 1001"}} {
+		h := newBuilder()
+		imported(h, 2, "first", "created", 2)
+		imported(h, 1001, "second", "created", c.created)
+		imported(h, 2, "first", "updated", 0)
+		v := imp1(NewView(h.events))
+		if (v.FirstBad != nil) != (c.why != "") || !strings.Contains(v.Number, c.why) || v.Checked != 3 {
+			t.Errorf("%s: %s, %d checked; want %q of 3", name, v, v.Checked, c.why)
+		}
+	}
+}
