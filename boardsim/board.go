@@ -54,7 +54,7 @@ type board struct {
 	sending   bool
 	behind    *pending // a report that a fault holds back for the next one
 	entries   []entry  // the last of the journal
-	jat       []int64  // offset in the file of each entry
+	jat       []int64  // offset in the file of each entry, older ones included; -1 = it couldn't be written
 	jseq      int64
 	moved     []string // ids of the last commands that moved a relay, see CMD-5
 }

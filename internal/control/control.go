@@ -141,20 +141,18 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body must be a JSON object", nil)
 		return false
 	}
-	if json.Valid(b) {
+	var all json.RawMessage // the checks below see nothing wrong in what is no JSON, so that comes first
+	err := json.Unmarshal(b, &all)
+	if err == nil {
 		if name := repeated(json.NewDecoder(bytes.NewReader(b)), ""); name != "" {
 			FailField(w, name, "is given more than once")
 			return false
 		}
-	}
-	if name, hint := Misnamed("", b, v); name != "" {
-		FailField(w, name, "is not a known field"+hint)
-		return false
-	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	err := dec.Decode(v)
-	if err == nil && dec.More() {
-		err = errors.New("more than one JSON value")
+		if name, hint := Misnamed("", b, v); name != "" {
+			FailField(w, name, "is not a known field"+hint)
+			return false
+		}
+		err = json.Unmarshal(b, v)
 	}
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -208,16 +206,15 @@ func Page(w http.ResponseWriter, r *http.Request, maxLimit int) (limit, offset i
 	return limit, offset, ok
 }
 
-// Part is what limit and offset leave of a whole list: all of it without them. ok is false after it has answered 400.
-func Part[T any](w http.ResponseWriter, r *http.Request, all []T) (part []T, ok bool) {
+// Part parses limit and offset of a list that is whole without them. ok is false after it has answered 400.
+func Part(w http.ResponseWriter, r *http.Request) (limit, offset int, ok bool) {
 	const most = 1<<31 - 1
-	limit, ok := number(w, r, "limit", most, 1, most)
+	limit, ok = number(w, r, "limit", most, 1, most)
 	if !ok {
-		return nil, false
+		return 0, 0, false
 	}
-	offset, ok := number(w, r, "offset", 0, 0, most)
-	offset = min(offset, len(all))
-	return all[offset:min(offset+limit, len(all))], ok
+	offset, ok = number(w, r, "offset", 0, 0, most)
+	return limit, offset, ok
 }
 
 // yes reads a query parameter that is true or false, false without it. ok is false after it has answered 400.

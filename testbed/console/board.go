@@ -15,6 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 // boardPage is one board: what it is, what it did, and its buttons.
@@ -169,7 +170,8 @@ func (v *boardView) faults(c *Console, r *http.Request) error {
 	return err
 }
 
-// journal is the ground truth, newest first.
+// journal is the latest part of the ground truth, newest first. It asks how long the journal is first, because a soak's is
+// long, and every viewer looks every second.
 func (v *boardView) journal(c *Console, ctx context.Context) error {
 	var lines []struct {
 		Seq                   int64
@@ -180,12 +182,16 @@ func (v *boardView) journal(c *Console, ctx context.Context) error {
 		Revision              int64
 		OutageAgeSec          json.Number
 	}
-	if err := c.lab(ctx, http.MethodGet, "/boards/"+url.PathEscape(v.ID)+"/journal", nil, &lines); err != nil {
+	path := control.Prefix + "/boards/" + url.PathEscape(v.ID) + "/journal"
+	total, err := c.control().List(ctx, path+"?limit=1", nil)
+	if err == nil {
+		total, err = c.control().List(ctx, path+"?offset="+strconv.Itoa(max(0, total-journalRows)), &lines)
+	}
+	if err != nil {
 		return err
 	}
-	v.JournalLines = int64(len(lines))
-	for i := len(lines) - 1; i >= max(0, len(lines)-journalRows); i-- {
-		l := lines[i]
+	v.JournalLines = int64(total)
+	for _, l := range slices.Backward(lines[max(0, len(lines)-journalRows):]) {
 		row := journalRow{Seq: l.Seq, Boot: l.Boot, Time: l.At.UTC().Format(timeFormat), Exact: when(l.At), Door: c.names.door(l.DoorID), Action: l.Action, Cause: l.Cause}
 		if l.CommandID != nil {
 			row.CommandID = *l.CommandID
