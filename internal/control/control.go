@@ -47,13 +47,12 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 func bearer(token string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-			if !strings.EqualFold(scheme, "Bearer") || got == "" {
+			if bearerOf(r) == "" {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="doorlab control"`)
 				Fail(w, http.StatusUnauthorized, "token_missing", "the control token is missing: Authorization: Bearer <controlToken>", nil)
 				return
 			}
-			if subtle.ConstantTimeCompare([]byte(got), []byte(token)) != 1 {
+			if !Bears(r, token) {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="doorlab control", error="invalid_token"`)
 				Fail(w, http.StatusUnauthorized, "token_invalid", "the control token is wrong", nil)
 				return
@@ -61,6 +60,20 @@ func bearer(token string) func(http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// bearerOf is the token that a request has, "" if it has none.
+func bearerOf(r *http.Request) string {
+	scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return got
+}
+
+// Bears reports whether a request has the token.
+func Bears(r *http.Request, token string) bool {
+	return subtle.ConstantTimeCompare([]byte(bearerOf(r)), []byte(token)) == 1
 }
 
 func write(w http.ResponseWriter, status int, v any) {

@@ -133,14 +133,9 @@ func (c *Console) board(r *http.Request) (any, error) {
 // doors are the board's doors with their reported states.
 func (v *boardView) doors(c *Console, n named) {
 	at := map[string]int{}
-	for _, b := range n.Place.Boards {
-		if b.ID != v.ID {
-			continue
-		}
-		for _, d := range b.Doors {
-			at[d.ID] = len(v.Doors)
-			v.Doors = append(v.Doors, doorRow{ID: d.ID, Name: c.names.door(d.ID), Channel: d.Channel, State: "door.unknown"})
-		}
+	for _, d := range n.Doors {
+		at[d.ID] = len(v.Doors)
+		v.Doors = append(v.Doors, doorRow{ID: d.ID, Name: c.names.door(d.ID), Channel: d.Channel, State: "door.unknown"})
 	}
 	for _, d := range v.State.Doors {
 		i, ok := at[d.DoorID]
