@@ -154,8 +154,7 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body must be a JSON object", nil)
 		return false
 	}
-	var all json.RawMessage // the checks below see nothing wrong in what is no JSON, so that comes first
-	err := json.Unmarshal(b, &all)
+	err := one(b) // first, because the next two see nothing wrong in what is no JSON
 	if err == nil {
 		if name := repeated(json.NewDecoder(bytes.NewReader(b)), ""); name != "" {
 			FailField(w, name, "is given more than once")
@@ -177,6 +176,16 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+err.Error(), nil)
 	}
 	return false
+}
+
+// one checks that a body is one JSON value and nothing else: Decoder.More sees no more in a bracket.
+func one(body []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	err := dec.Decode(new(json.RawMessage))
+	if err == nil && len(bytes.TrimSpace(body[dec.InputOffset():])) > 0 {
+		err = errors.New("more than one JSON value")
+	}
+	return err
 }
 
 // Mistyped says what is wrong with a value of the wrong type, to follow its field. For a number that doesn't fit into Go's
