@@ -224,6 +224,9 @@ func (l entry) moves() string {
 func (b *board) keep(l entry, at int64) {
 	b.jseq = l.Seq
 	if len(b.entries) >= keepEntries && b.f.cfg.DataDir != "" {
+		if first := len(b.jat) - len(b.entries); b.jat[first] < 0 { // it wasn't written because the disk was full; the history has it
+			b.jat = slices.Delete(b.jat, first, first+1)
+		}
 		b.entries = b.entries[1:]
 	}
 	b.entries, b.jat = append(b.entries, l), append(b.jat, at)
@@ -235,25 +238,26 @@ func (b *board) keep(l entry, at int64) {
 	}
 }
 
-// lines is the board's whole journal, oldest first.
-func (b *board) lines() ([]entryJSON, error) {
+// lines is the part of the board's journal that offset and limit leave, oldest first; total is how many lines it has. Of
+// those that are no longer in memory, only the part's are read from the disk.
+func (b *board) lines(limit, offset int) (part []entryJSON, total int, err error) {
 	b.mu.Lock()
-	kept := slices.Clone(b.entries)
-	old := slices.Clone(b.jat[:len(b.jat)-len(b.entries)])
+	total = len(b.jat)
+	from, old := min(offset, total), total-len(b.entries)
+	to := from + min(limit, total-from)
+	onDisk := slices.Clone(b.jat[min(from, old):min(to, old)])
+	kept := slices.Clone(b.entries[max(from-old, 0):max(to-old, 0)])
 	b.mu.Unlock()
-	out := make([]entryJSON, 0, len(old)+len(kept))
-	for _, at := range old {
-		if at < 0 { // it wasn't written because the disk was full; the history has it
-			continue
-		}
+	part = make([]entryJSON, 0, len(onDisk)+len(kept))
+	for _, at := range onDisk {
 		v, err := b.f.journal.read(at)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		out = append(out, v)
+		part = append(part, v)
 	}
 	for _, l := range kept {
-		out = append(out, l.view(b.id))
+		part = append(part, l.view(b.id))
 	}
-	return out, nil
+	return part, total, nil
 }

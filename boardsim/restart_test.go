@@ -280,28 +280,3 @@ func TestFlashRotates(t *testing.T) {
 		r.kept(command, again, 3600)
 	})
 }
-
-// A fleet with a long journal: lines that are no longer in memory can be read too.
-func TestLongJournal(t *testing.T) {
-	bubble(t, false, func(r *rig) {
-		const n = keepEntries + 100
-		for range n {
-			r.do("POST", "/people/present", `{"doorId":"dor_one1","phone":"`+phone+`"}`)
-		}
-		r.sleep(time.Second)
-		check := func() {
-			r.t.Helper()
-			lines := r.do("GET", "/boards/"+one+"/journal", "").([]any)
-			r.want("lines", len(lines), n)
-			for i, l := range lines {
-				if l.(map[string]any)["seq"] != float64(i+1) {
-					t.Fatalf("line %d has number %v, want %v", i+1, l.(map[string]any)["seq"], float64(i+1))
-				}
-			}
-		}
-		check()
-		r.halt()
-		r.fleetWithoutLine()
-		check()
-	})
-}

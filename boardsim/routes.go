@@ -175,14 +175,16 @@ func journalOf(w http.ResponseWriter, r *http.Request, b *board) {
 		control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away; its replacement has no journal", nil)
 		return
 	}
-	lines, err := b.lines()
+	limit, offset, ok := control.Part(w, r)
+	if !ok {
+		return
+	}
+	part, total, err := b.lines(limit, offset)
 	if err != nil {
 		control.Fail(w, http.StatusInternalServerError, "internal_error", "the journal cannot be read: "+err.Error(), nil)
 		return
 	}
-	if part, ok := control.Part(w, r, lines); ok {
-		control.List(w, part, len(lines))
-	}
+	control.List(w, part, total)
 }
 
 func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {

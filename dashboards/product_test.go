@@ -69,7 +69,7 @@ func product(t *testing.T) map[string]families {
 // shown is the metrics page of a command while it runs.
 func shown(t *testing.T, of prometheus.Gatherer) families {
 	t.Helper()
-	url, stop, err := testbed.ServeMetrics("127.0.0.1:0", of)
+	url, stop, err := testbed.ServeMetrics("127.0.0.1:0", "", of)
 	must.OK(t, err)
 	defer func() { must.OK(t, stop()) }()
 	return page(t, url)

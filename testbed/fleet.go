@@ -31,6 +31,7 @@ import (
 // FleetConfig is a fleet in a process of its own.
 type FleetConfig struct {
 	World        *world.World
+	Version      string      // as in Config
 	Broker       string      // host:port
 	TLS          *tls.Config // for the broker, and for the server's control API; nil = MQTT in clear
 	Client       string      // as in Config
@@ -109,7 +110,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 		return nil, err
 	}
 	if ctl != nil {
-		f.startControl(ctl, c.ControlToken, spool, server)
+		f.startControl(ctl, c, spool, server)
 	}
 	if err := connect(ctx, f.fleet, c.Progress); err != nil {
 		return nil, err
@@ -141,13 +142,14 @@ func fleetFile(c FleetConfig) string {
 	return "fleet-lab.json"
 }
 
-func (f *Fleet) startControl(l net.Listener, token string, spool *history.Spool, server *peer) {
+func (f *Fleet) startControl(l net.Listener, c FleetConfig, spool *history.Spool, server *peer) {
+	token := c.ControlToken
 	if token == "" {
 		token = newToken()
 	}
 	f.Ready.Control, f.Ready.ControlToken = "http://"+l.Addr().String(), token
 	mux := http.NewServeMux()
-	mux.Handle("/metrics", metricsPage(ofProcess(), f.fleet.Metrics(), recordingMetrics(spool.Len, spool.Size)))
+	mux.Handle("/metrics", metricsPage(ofProcess(c.Version), f.fleet.Metrics(), recordingMetrics(spool.Len, spool.Size)))
 	mux.HandleFunc("/readyz", f.readyz)
 	f.routes = control.Handler(token, func(r chi.Router) {
 		openapi.Route(r, openapi.Fleet)

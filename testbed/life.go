@@ -15,7 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/boardsim"
-	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/control/openapi"
 	"github.com/doorlab/doorlab/internal/datadir"
@@ -28,7 +28,7 @@ import (
 //
 //   - Testbed.Stop: first the HTTP listeners (hangUp), while server and boards can still answer whoever waits. Then the
 //     boards, which disconnect properly and write their flash. Then the server, which stores what they sent last; a restart
-//     in progress is waited for, and none begins any more. Then what all of them used, as onStop lists it: the tracer, the
+//     in progress is waited for, but not its boards, and none begins any more. Then what all of them used, as onStop lists it: the tracer, the
 //     listeners, the history, the inbox. Last the lock of the data directory.
 //   - Testbed.Restart: the life is taken out, so that calls get 503 and boards that dial are refused. Then its server stops
 //     from the edges inwards (server.Stop); commands that wait are answered 504. Listeners, boards, history and inbox stay:
@@ -128,7 +128,9 @@ func (t *Testbed) next(old *life, kill bool) error {
 		return err
 	}
 	t.await(online)
-	t.flight.Settle()
+	if t.stopping.Err() == nil { // boards that have been stopped answer nothing any more
+		t.flight.Settle()
+	}
 	t.lives.Add(1)
 	return nil
 }
@@ -139,14 +141,13 @@ const (
 	backLook   = 5 * time.Millisecond
 )
 
-// await returns when that many boards are online at the new life, or when they have had their time. The fleet's own
-// count isn't enough: a board learns late that its connection ended.
+// await returns when that many boards are online at the new life, when they have had their time, or when the testbed stops.
+// The fleet's own count isn't enough: a board learns late that its connection ended.
 func (t *Testbed) await(online int) {
 	s := t.life.Load().server
-	for until := clock.Mono() + backWithin; s.Online() < online && clock.Mono() < until; {
-		look := make(chan struct{})
-		clock.WallAfter(backLook, func() { close(look) })
-		<-look
+	ctx, cancel := context.WithTimeout(t.stopping, backWithin)
+	defer cancel()
+	for s.Online() < online && client.Pause(ctx, backLook) == nil {
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 )
 
 // ofProcess are the metrics that every process has: its version, the Go runtime,
-// memory, descriptors and processor time.
-func ofProcess() prometheus.Gatherer {
-	version := "devel"
-	if b, ok := debug.ReadBuildInfo(); ok {
-		version = cmp.Or(b.Main.Version, version)
+// memory, descriptors and processor time. version "" is the build's.
+func ofProcess(version string) prometheus.Gatherer {
+	if b, ok := debug.ReadBuildInfo(); ok && version == "" {
+		version = b.Main.Version
 	}
+	version = cmp.Or(version, "devel")
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "doorlab_build_info", Help: "Always 1; the labels say what is running.",
@@ -54,7 +54,7 @@ func (t *Testbed) bytes() int64 {
 
 // metricsPage shows everything that this process counts.
 func (t *Testbed) metricsPage() http.Handler {
-	process, fleet, recording := ofProcess(), t.fleet.Metrics(), recordingMetrics(t.events, t.bytes)
+	process, fleet, recording := ofProcess(t.cfg.Version), t.fleet.Metrics(), recordingMetrics(t.events, t.bytes)
 	return t.now(func(l *life) http.Handler {
 		return metricsPage(process, t.caps.metrics(), t.certs.metrics(), l.server.Metrics(), fleet, recording)
 	})
@@ -66,14 +66,14 @@ func metricsPage(sources ...prometheus.Gatherer) http.Handler {
 }
 
 // ServeMetrics shows what a command counts while it runs, and what its process uses, on a listener of its own, until stop
-// is called. addr is host:port; url is the page.
-func ServeMetrics(addr string, of prometheus.Gatherer) (url string, stop func() error, err error) {
+// is called. addr is host:port; version is as in Config; url is the page.
+func ServeMetrics(addr, version string, of prometheus.Gatherer) (url string, stop func() error, err error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return "", nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metricsPage(ofProcess(), of))
+	mux.Handle("GET /metrics", metricsPage(ofProcess(version), of))
 	server := listen.Server(mux)
 	go func() { _ = server.Serve(l) }() // ends with stop
 	return "http://" + l.Addr().String() + "/metrics", server.Close, nil

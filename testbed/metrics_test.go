@@ -46,9 +46,9 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 func TestFleetOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := world.Default(3, 4)
-	tb := must.Get(Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
+	tb := must.Get(Start(t.Context(), Config{World: w, Version: "v1.2.3", Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0"}))(t)
 	t.Cleanup(func() { _ = tb.Stop() })
-	f, err := StartFleet(t.Context(), FleetConfig{World: w, Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Slice: shard.Shard{Index: 1, Of: 2},
+	f, err := StartFleet(t.Context(), FleetConfig{World: w, Version: "v1.2.3", Broker: strings.TrimPrefix(tb.Ready.MQTT, "tcp://"), Slice: shard.Shard{Index: 1, Of: 2},
 		DataDir: t.TempDir(), Control: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -62,11 +62,14 @@ func TestFleetOfItsOwn(t *testing.T) {
 		t.Errorf("/readyz answers %d before every board was connected, want 503", status)
 	}
 	page := metricsOf(t, f.Ready.Control)
-	for _, want := range []string{`doorlab_fleet_boards{phase="online"} 2`, "doorlab_fleet_boards_online 2", `doorlab_fleet_faulty_boards{fault="offline"} 0`,
-		`doorlab_fleet_journal_lines_total{action="pulse"} 0`, "doorlab_build_info{"} {
-		if !strings.Contains(page, "\n"+want) {
+	for _, want := range []string{"\n" + `doorlab_fleet_boards{phase="online"} 2`, "\ndoorlab_fleet_boards_online 2", "\n" + `doorlab_fleet_faulty_boards{fault="offline"} 0`,
+		"\n" + `doorlab_fleet_journal_lines_total{action="pulse"} 0`, "\ndoorlab_build_info{", `version="v1.2.3"} 1`} {
+		if !strings.Contains(page, want) {
 			t.Errorf("no %q on the fleet's page", want)
 		}
+	}
+	if want := `version="v1.2.3"} 1`; !strings.Contains(metricsOf(t, tb.Ready.Control), want) {
+		t.Errorf("no %q on the server's page", want)
 	}
 }
 

@@ -2,10 +2,13 @@ package testbed
 
 import (
 	"net/http"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
@@ -47,5 +50,30 @@ func TestStopAnswersEverybody(t *testing.T) {
 		if s := <-got; s != http.StatusGatewayTimeout {
 			t.Errorf("a waiting caller got %d, want %d", s, http.StatusGatewayTimeout)
 		}
+	}
+}
+
+// TestStopDuringARestart: a restart that waits for boards to come back doesn't hold up the end of the process. The board here
+// doesn't notice that its server is gone, so it would be waited for as long as boards have.
+func TestStopDuringARestart(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{})
+	board := tb.cfg.World.Places[1].Boards[0].ID
+	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "halfopen", "boards": []string{board}}, nil)
+	old, over := tb.life.Load(), make(chan error, 1)
+	go func() {
+		_, err := tb.lab().Call(t.Context(), http.MethodPost, "/lab/v1/restart", "", map[string]any{"kill": true})
+		over <- err
+	}()
+	for l := old; l == nil || l == old; l = tb.life.Load() { // until it waits for boards
+		runtime.Gosched()
+	}
+	began := clock.Mono()
+	must.OK(t, tb.Stop())
+	if took := clock.Mono() - began; took > 5*time.Second {
+		t.Errorf("stopping took %s, want at most 5 s", took)
+	}
+	if err := <-over; err != nil {
+		t.Errorf("whoever asked for the restart got no answer: %v", err)
 	}
 }

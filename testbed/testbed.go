@@ -50,8 +50,10 @@ type Testbed struct {
 	close  []func() error // called in this order
 	failed chan error
 
-	restart sync.Mutex
-	lives   atomic.Int64
+	restart  sync.Mutex
+	lives    atomic.Int64
+	stopping context.Context // over once Stop was called
+	stop     context.CancelFunc
 
 	givenUp struct { // boards of other processes for which settle no longer waits
 		sync.Mutex
@@ -66,6 +68,7 @@ const stopTimeout = 1500 * time.Millisecond
 // ErrOtherWorld, ErrInUse, a taken port, an unwritable directory, a newer database.
 func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	t := &Testbed{cfg: c, failed: make(chan error, 4), flight: clock.NewFlight(), History: history.NewLog(wallNs)}
+	t.stopping, t.stop = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			_ = t.Stop()
@@ -281,6 +284,7 @@ func (t *Testbed) hangUp() {
 // Stop ends it within seconds: every caller is answered, and nothing that was answered is lost.
 func (t *Testbed) Stop() error {
 	var errs []error
+	t.stop()
 	t.hangUp()
 	if t.fleet != nil {
 		errs = append(errs, t.fleet.Stop())

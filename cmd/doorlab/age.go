@@ -97,7 +97,7 @@ func runAge(ctx context.Context, e *env, f *ageFlags) error {
 	f.DataDir, f.Progress, f.Version = dir, f.view.screen(e), build()
 	res, _, err := age.Run(ctx, f.Config)
 	if err != nil && ctx.Err() == nil && len(res.Files) == 0 { // it never began
-		return failf("%s", err)
+		return startError(ctx, err)
 	}
 	return printer{&f.view, f.asJSON}.finish(ctx, e, out, res)
 }

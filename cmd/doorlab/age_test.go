@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestAge: a day passes, and its run directory can be judged again.
@@ -22,6 +24,20 @@ func TestAge(t *testing.T) {
 	}
 	if raw, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || len(raw) == 0 {
 		t.Errorf("report.html: %d bytes, %v", len(raw), err)
+	}
+}
+
+// TestAgeThatCannotStart: it says why, as any command that can't start, and judges nothing.
+func TestAgeThatCannotStart(t *testing.T) {
+	t.Parallel()
+	data, dir := filepath.Join(t.TempDir(), "a file"), filepath.Join(t.TempDir(), "run")
+	must.OK(t, os.WriteFile(data, nil, 0o600))
+	code, out, errs := runQuietly(t.Context(), "age", "--for", "1d", "--boards", "2", "--data", data, "--out", dir)
+	if code != codeFailure || out != "" || !strings.Contains(errs, data) {
+		t.Errorf("got exit %d, want %d and what is wrong with %s\n%s%s", code, codeFailure, data, out, errs)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "verdicts.json")); err == nil {
+		t.Error("there are verdicts of a run that never began")
 	}
 }
 

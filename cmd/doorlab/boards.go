@@ -116,7 +116,7 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer cleanup()
-	fc := testbed.FleetConfig{World: w, Broker: addr, TLS: secure, Client: f.client, Slice: slice, Control: f.control, ControlToken: token,
+	fc := testbed.FleetConfig{World: w, Version: version(), Broker: addr, TLS: secure, Client: f.client, Slice: slice, Control: f.control, ControlToken: token,
 		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose)}
 	return runBoards(ctx, e, fc, f.timeout, f.json)
 }

@@ -139,7 +139,7 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 			return engine.Result{}, err
 		}
 		if err := clearOut(out); err != nil {
-			return engine.Result{}, err
+			return engine.Result{}, errors.Join(err, a.stop())
 		}
 		res, err := engine.Run(ctx, a.engine(), files, o)
 		return res, errors.Join(err, a.stop())
@@ -252,17 +252,14 @@ func (p printer) finish(ctx context.Context, e *env, out string, res engine.Resu
 	if !p.quiet {
 		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
 	}
-	if err := summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) }); err != nil {
-		return err
-	}
-	switch code := res.ExitCode(); {
+	verdict := exitCode(res.ExitCode())
+	switch {
 	case ctx.Err() != nil:
-		return exit{codeInterrupted, "interrupted; the results so far are in " + out}
-	case code == codeUnreachable:
-		return exit{code, res.Reason}
-	default:
-		return exitCode(code)
+		verdict = exit{codeInterrupted, "interrupted; the results so far are in " + out}
+	case res.ExitCode() == codeUnreachable:
+		verdict = exit{codeUnreachable, res.Reason}
 	}
+	return e.after(verdict, summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) }))
 }
 
 func (p printer) print(e *env, res engine.Result) error {

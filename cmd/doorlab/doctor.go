@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/doctor"
 	"github.com/doorlab/doorlab/internal/listen"
@@ -80,16 +81,9 @@ func diagnosis(e *env, findings []doctor.Finding, asJSON bool) error {
 		}
 	}
 	if bad > 0 {
-		return failf("doctor: %s would keep doorlab from starting", count(bad, "problem"))
+		return failf("doctor: %s would keep doorlab from starting", amount.Many(bad, "problem"))
 	}
 	return nil
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // built is when the commit of this build was made; zero = unknown.

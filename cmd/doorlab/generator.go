@@ -69,7 +69,7 @@ func (f *loadFlags) connect(ctx context.Context, e *env) (*ownFleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := startFleet(ctx, testbed.FleetConfig{World: w, Broker: addr, TLS: secure, Control: "127.0.0.1:0", SecretFile: f.secretFile, DataDir: dir,
+	fleet, err := startFleet(ctx, testbed.FleetConfig{World: w, Version: version(), Broker: addr, TLS: secure, Control: "127.0.0.1:0", SecretFile: f.secretFile, DataDir: dir,
 		Progress: progress(e), Log: logger(e, slog.LevelError, f.verbose)}, time.Minute)
 	if err != nil {
 		cleanup()

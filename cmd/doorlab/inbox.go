@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/control"
 	"github.com/spf13/cobra"
 )
 
@@ -142,11 +141,7 @@ func goLiveCommand(e *env) *cobra.Command {
 				Ready  bool
 				Points []goLivePoint
 			}
-			// --json prints the same data; the exit code needs it, too
-			if err := l.Do(l.c.Context(), http.MethodGet, control.Prefix+"/go-live?placeId="+url.QueryEscape(id), nil, &out); err != nil {
-				return callError(err)
-			}
-			err = l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(id), nil, nil, func() {
+			err = l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(id), nil, &out, func() {
 				for _, p := range out.Points {
 					fmt.Fprintf(l.out, "%-7s %s\n        %s\n", p.State, p.Title, p.Says)
 					if len(p.Seqs) > 0 {

@@ -35,22 +35,22 @@ type labCall struct {
 	c    *cobra.Command
 }
 
-// do calls the control API and prints the data with --json; else show prints it.
+// do calls the control API and decodes the data into out (nil = ignored). With --json the data is printed; else show prints
+// it (nil = nothing is).
 func (l labCall) do(method, path string, body, out any, show func()) error {
 	var raw json.RawMessage
 	if err := l.Do(l.c.Context(), method, control.Prefix+path, body, &raw); err != nil {
 		return fieldError(l.c, err)
-	}
-	if l.json {
-		fmt.Fprintln(l.out, string(raw))
-		return nil
 	}
 	if out != nil {
 		if err := json.Unmarshal(raw, out); err != nil {
 			return failf("%s %s: %s", method, path, err)
 		}
 	}
-	if show != nil {
+	switch {
+	case l.json:
+		fmt.Fprintln(l.out, string(raw))
+	case show != nil:
 		show()
 	}
 	return nil

@@ -210,10 +210,9 @@ func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
 			return failf("%s", err)
 		}
 		fmt.Fprintln(e.out, string(b))
-	} else if err := v.printLoad(e, out, res); err != nil {
-		return err
+		return exitCode(res.ExitCode())
 	}
-	return exitCode(res.ExitCode())
+	return e.after(exitCode(res.ExitCode()), v.printLoad(e, out, res))
 }
 
 func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest.Plan, o loadtest.Options) error {
@@ -238,8 +237,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	stopErr := a.stop()
 	switch {
 	case ctx.Err() != nil && res.Sent > 0:
-		err := v.printLoad(e, o.OutDir, res)
-		return errors.Join(err, exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir})
+		return e.after(exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir}, v.printLoad(e, o.OutDir, res))
 	case ctx.Err() != nil:
 		return exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir}
 	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors), errors.Is(err, loadtest.ErrShard), errors.Is(err, loadtest.ErrNoFaults),
@@ -252,10 +250,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	case stopErr != nil:
 		return failf("%s", stopErr)
 	}
-	if err := v.printLoad(e, o.OutDir, res); err != nil {
-		return err
-	}
-	return exitCode(res.ExitCode())
+	return e.after(exitCode(res.ExitCode()), v.printLoad(e, o.OutDir, res))
 }
 
 // printLoad prints the result of a load, and appends it to a CI's job summary.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -71,11 +72,13 @@ type stdout struct{ *env }
 func (s stdout) Write(b []byte) (int, error) { return s.out.Write(b) }
 func (stdout) Close() error                  { return nil }
 
-// toolbox runs commands for a model.
+// toolbox runs commands for a model, several at the same time if it asks for that.
 type toolbox struct {
-	f    *labFlags
-	dir  string // of its scenarios and runs, removed at the end
-	runs int
+	f   *labFlags
+	dir string // of its scenarios and runs, removed at the end
+
+	mu   sync.Mutex // of last
+	last string     // directory of the run that ended last; "" = none has
 }
 
 // command runs a command line and returns what it printed. A usage error or an
@@ -101,9 +104,13 @@ func (b *toolbox) lab(ctx context.Context, args ...string) (*mcp.CallToolResult,
 	return b.command(ctx, slices.Insert(args, 2, where...)...)
 }
 
-// file keeps a scenario for a command to read.
+// file keeps a scenario for a command to read, in a directory that no other call uses.
 func (b *toolbox) file(text string) (string, error) {
-	path := filepath.Join(b.dir, "scenario.yaml")
+	dir, err := os.MkdirTemp(b.dir, "call-*")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "scenario.yaml")
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
@@ -195,19 +202,26 @@ func (b *toolbox) run(ctx context.Context, in runIn) (*mcp.CallToolResult, any, 
 	if in.Boards == 0 {
 		in.Boards = 20
 	}
-	b.runs++
-	return b.command(ctx, "check", "--boards", strconv.Itoa(in.Boards), "--out", b.last(), "--", what)
+	out, err := os.MkdirTemp(b.dir, "run-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.last = out
+	}()
+	return b.command(ctx, "check", "--boards", strconv.Itoa(in.Boards), "--out", out, "--", what)
 }
 
-// last is the directory of the last run.
-func (b *toolbox) last() string { return filepath.Join(b.dir, "run-"+strconv.Itoa(b.runs)) }
-
 func (b *toolbox) explain(ctx context.Context, in explainIn) (*mcp.CallToolResult, any, error) {
-	if in.Run == "" && b.runs == 0 {
-		return nil, nil, usagef("nothing has been run in this session; give the run directory of a doorlab check")
+	if in.Run == "" {
+		b.mu.Lock()
+		in.Run = b.last
+		b.mu.Unlock()
 	}
 	if in.Run == "" {
-		in.Run = b.last()
+		return nil, nil, usagef("nothing has been run in this session; give the run directory of a doorlab check")
 	}
 	judged, _, err := b.command(ctx, "judge", "--", in.Run)
 	if err != nil || judged.IsError {

@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -74,6 +76,31 @@ func TestMCPScenarios(t *testing.T) {
 	says := ask(t, s, "explain", nil, false)
 	contains(t, says, "ann gets in")
 	contains(t, says, "FAIL")
+}
+
+// TestMCPCallsAtTheSameTime: a client may ask many things at once, and each answer is about its own scenario.
+func TestMCPCallsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	s := speaking(t, &toolbox{f: &labFlags{}, dir: t.TempDir()})
+	var calls sync.WaitGroup
+	for i := range 20 {
+		calls.Go(func() {
+			name := fmt.Sprintf("mistake%02d", i)
+			if says := ask(t, s, "lint", map[string]any{"scenario": "name: x\n" + name + ": []\n"}, false); !strings.Contains(says, name) {
+				t.Errorf("got %q, want what is wrong with %s", says, name)
+			}
+		})
+	}
+	for i := range 2 {
+		calls.Go(func() {
+			name := fmt.Sprintf("permit %d opens", i)
+			says := ask(t, s, "run", map[string]any{"scenario": strings.NewReplacer("a permit opens", name, "ann gets in", name, "opened", "denied").Replace(good), "boards": 1}, false)
+			if !strings.Contains(says, name) {
+				t.Errorf("got %q, want the verdict of %q", says, name)
+			}
+		})
+	}
+	calls.Wait()
 }
 
 // TestMCPLab: faults, boards and journals of a running lab.

@@ -27,7 +27,7 @@ func (f *metricsFlag) serve(e *env, of prometheus.Gatherer) (end func(dir string
 	if err := address("metrics", f.addr); err != nil {
 		return nil, err
 	}
-	url, stop, err := testbed.ServeMetrics(f.addr, of)
+	url, stop, err := testbed.ServeMetrics(f.addr, version(), of)
 	if err != nil {
 		return nil, failf("--metrics %s: %s", f.addr, reason(err))
 	}

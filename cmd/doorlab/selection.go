@@ -207,20 +207,13 @@ func changed(path string) time.Time {
 // failedIn lists the files that didn't pass in a run directory.
 func failedIn(dir string) (paths []string, err error) {
 	if dir == "newest" {
-		runs, err := filepath.Glob(filepath.Join("runs", "*", "verdicts.json"))
-		if err != nil || len(runs) == 0 {
-			return nil, usagef("--failed: the directory runs/ has no run; name a run directory with --failed=DIR")
+		if dir = newest("runs"); dir == "" {
+			return nil, usagef("--failed: the directory runs/ has no run of check; name a run directory with --failed=DIR")
 		}
-		slices.SortFunc(runs, func(a, b string) int { return changed(a).Compare(changed(b)) })
-		dir = filepath.Dir(runs[len(runs)-1])
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+	res, err := verdictsIn(dir)
 	if err != nil {
-		return nil, usagef("--failed: %s is not a run directory: %s", dir, reason(err))
-	}
-	var res report.Result
-	if err := json.Unmarshal(raw, &res); err != nil {
-		return nil, usagef("--failed: %s: %s", dir, err)
+		return nil, err
 	}
 	for _, f := range res.Files {
 		if f.Status != judge.Pass {
@@ -231,6 +224,36 @@ func failedIn(dir string) (paths []string, err error) {
 		return nil, usagef("--failed: everything passed in %s", dir)
 	}
 	return paths, nil
+}
+
+// newest is the run directory in a folder that check wrote last; "" if there is none. The runs of age have no scenario that
+// could be run again.
+func newest(runs string) string {
+	found, _ := filepath.Glob(filepath.Join(runs, "*", "verdicts.json")) // fails for a bad pattern only
+	slices.SortFunc(found, func(a, b string) int { return changed(b).Compare(changed(a)) })
+	for _, file := range found {
+		dir := filepath.Dir(file)
+		res, err := verdictsIn(dir)
+		if err == nil && slices.ContainsFunc(res.Files, func(f report.FileResult) bool { return slices.Contains(scenarioEndings, filepath.Ext(f.Path)) }) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// scenarioEndings are those of scenario files.
+var scenarioEndings = []string{".yaml", ".yml"}
+
+// verdictsIn reads the verdicts of a run directory.
+func verdictsIn(dir string) (res report.Result, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+	if err != nil {
+		return res, usagef("--failed: %s is not a run directory: %s", dir, reason(err))
+	}
+	if err := json.Unmarshal(raw, &res); err != nil {
+		return res, usagef("--failed: %s: %s", dir, err)
+	}
+	return res, nil
 }
 
 // order repeats and shuffles. The seed of a new shuffle replaces "new".

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
@@ -85,5 +89,29 @@ func TestShards(t *testing.T) {
 		if seen[f.Base()] != 1 {
 			t.Errorf("%s is in %d shards, want 1", f.Base(), seen[f.Base()])
 		}
+	}
+}
+
+// TestFailedOfCheck: --failed alone takes the newest run of check, not a newer one of age, whose periods are no scenarios. It
+// isn't parallel, because runs is a directory of the working directory.
+func TestFailedOfCheck(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, err := (&selection{repeat: 1, failed: "newest"}).files(nil)
+	if err == nil || !strings.Contains(err.Error(), "has no run") {
+		t.Errorf("without a run: got %v, want that there is none", err)
+	}
+	write := func(run, files string, at time.Time) {
+		path := filepath.Join("runs", run, "verdicts.json")
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(`{"files":[`+files+`]}`), 0o600))
+		must.OK(t, os.Chtimes(path, at, at))
+	}
+	day := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	write("older", `{"path":"permits_states.yaml","status":"FAIL"}`, day)
+	write("newer", `{"path":"permits_states.yaml","status":"PASS"},{"path":"terms_values.yaml","status":"FAIL"}`, day.Add(time.Minute))
+	write("age-1", `{"path":"2027-01-01 to 2027-01-08","status":"FAIL"}`, day.Add(time.Hour))
+	files := must.Get((&selection{repeat: 1, failed: "newest"}).files(nil))(t)
+	if len(files) != 1 || files[0].Base() != "terms_values" {
+		t.Errorf("got %d files, want terms_values", len(files))
 	}
 }

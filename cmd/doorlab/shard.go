@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/shard"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -44,7 +45,7 @@ func (f *shardFlag) of(w *world.World, getenv func(string) string) (*world.World
 	}
 	part := w.Shard(s)
 	if len(part.Places) == 0 {
-		return nil, usagef("shard %s is empty: the world has %s, and a shard needs at least one", s, count(len(w.Places), "place"))
+		return nil, usagef("shard %s is empty: the world has %s, and a shard needs at least one", s, amount.Many(len(w.Places), "place"))
 	}
 	return part, nil
 }

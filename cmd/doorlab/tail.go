@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,26 +24,19 @@ func boardTail(e *env) *cobra.Command {
   doorlab board tail brd_... --all --json | jq .action`, "one board id",
 		func(l labCall, args []string) error {
 			path := "/boards/" + url.PathEscape(args[0]) + "/journal"
-			list, err := l.journal(path)
-			if err != nil {
-				return err
-			}
-			var last int64
-			if !all && len(list) > 0 {
-				last = list[len(list)-1].Seq
-			}
-			for {
+			at := journalEnd{path: path}
+			for show := all; ; show = true {
+				list, err := at.more(l)
+				if err != nil {
+					return err
+				}
 				for _, j := range list {
-					if j.Seq > last {
-						last = j.Seq
+					if show {
 						j.print(l)
 					}
 				}
 				if !waited(l.c.Context(), tailEvery) {
 					return exit{codeInterrupted, ""}
-				}
-				if list, err = l.journal(path); err != nil {
-					return err
 				}
 			}
 		})
@@ -49,11 +44,32 @@ func boardTail(e *env) *cobra.Command {
 	return c
 }
 
-func (l labCall) journal(path string) (list []journalRow, err error) {
-	quiet := l
-	quiet.json = false // the lines are printed one by one
-	err = quiet.do(http.MethodGet, path, nil, &list, nil)
-	return list, err
+// journalEnd is how far a journal has been read: a long one isn't read again at every look.
+type journalEnd struct {
+	path  string
+	lines int   // it had
+	last  int64 // number of the last of them
+}
+
+// more reads the lines that are new. The last known line must still be where it was; if it isn't, because lines that a full
+// disk didn't take are gone, the journal is read from its beginning.
+func (at *journalEnd) more(l labCall) (list []journalRow, err error) {
+	l.json = false // the lines are printed one by one
+	from := max(0, at.lines-1)
+	err = l.do(http.MethodGet, at.path+"?offset="+strconv.Itoa(from), nil, &list, nil)
+	if err == nil && from > 0 && (len(list) == 0 || list[0].Seq != at.last) {
+		from, list = 0, nil
+		err = l.do(http.MethodGet, at.path, nil, &list, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	at.lines = from + len(list)
+	list = slices.DeleteFunc(list, func(j journalRow) bool { return j.Seq <= at.last })
+	if len(list) > 0 {
+		at.last = list[len(list)-1].Seq
+	}
+	return list, nil
 }
 
 func (j journalRow) print(l labCall) {

@@ -184,7 +184,7 @@ func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.
 	dir, cleanup, err := dataDir(f.data)
 	return testbed.Config{
 		Runs:  "runs",
-		World: w, FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Client: f.client, Virtual: f.clock == "virtual", DataDir: dir,
+		World: w, Version: version(), FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Client: f.client, Virtual: f.clock == "virtual", DataDir: dir,
 		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, Metrics: f.metrics, Debug: f.debug, OTLP: f.otlp, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
 		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose),
 	}, cleanup, err

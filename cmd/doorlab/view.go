@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -72,4 +74,14 @@ func summarize(e *env, write func(io.Writer) error) error {
 		return failf("GITHUB_STEP_SUMMARY: %s", reason(err))
 	}
 	return nil
+}
+
+// after ends a command whose verdict stands although something failed after it: the verdict decides the exit code, and the
+// failure is only told, unless there is nothing worse.
+func (e *env) after(verdict, failed error) error {
+	if verdict == nil || failed == nil {
+		return cmp.Or(verdict, failed)
+	}
+	fmt.Fprintln(e.err, "doorlab: "+e.named(failed.Error()))
+	return verdict
 }

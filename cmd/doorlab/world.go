@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -48,7 +49,7 @@ func worldCommand(e *env) *cobra.Command {
 							doors += len(b.Doors)
 						}
 					}
-					fmt.Fprintf(e.out, "%s: %s, %s, %s\n", file, count(len(w.Places), "place"), count(boards, "board"), count(doors, "door"))
+					fmt.Fprintf(e.out, "%s: %s, %s, %s\n", file, amount.Many(len(w.Places), "place"), amount.Many(boards, "board"), amount.Many(doors, "door"))
 				}
 				if len(wrong) > 0 {
 					return usagef("%s", strings.Join(wrong, "; "))

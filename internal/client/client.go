@@ -96,6 +96,20 @@ func (c Client) Do(ctx context.Context, method, path string, body, out any) erro
 	return a.Data(out)
 }
 
+// List gets a page of a list; total is the length of the whole list. Errors: also *Error.
+func (c Client) List(ctx context.Context, path string, out any) (total int, err error) {
+	a, err := c.Call(ctx, http.MethodGet, path, "", nil)
+	if err == nil {
+		err = a.Data(out)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var env struct{ Total int }
+	err = json.Unmarshal(a.Body, &env)
+	return env.Total, err
+}
+
 // Data decodes a success's data into out (nil = ignored). Errors: *Error, or of an answer without an envelope.
 func (a *Answer) Data(out any) error {
 	if a.Status/100 != 2 {

@@ -47,13 +47,12 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 func bearer(token string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-			if !strings.EqualFold(scheme, "Bearer") || got == "" {
+			if bearerOf(r) == "" {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="doorlab control"`)
 				Fail(w, http.StatusUnauthorized, "token_missing", "the control token is missing: Authorization: Bearer <controlToken>", nil)
 				return
 			}
-			if subtle.ConstantTimeCompare([]byte(got), []byte(token)) != 1 {
+			if !Bears(r, token) {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="doorlab control", error="invalid_token"`)
 				Fail(w, http.StatusUnauthorized, "token_invalid", "the control token is wrong", nil)
 				return
@@ -61,6 +60,20 @@ func bearer(token string) func(http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// bearerOf is the token that a request has, "" if it has none.
+func bearerOf(r *http.Request) string {
+	scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return got
+}
+
+// Bears reports whether a request has the token.
+func Bears(r *http.Request, token string) bool {
+	return subtle.ConstantTimeCompare([]byte(bearerOf(r)), []byte(token)) == 1
 }
 
 func write(w http.ResponseWriter, status int, v any) {
@@ -141,20 +154,17 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body must be a JSON object", nil)
 		return false
 	}
-	if json.Valid(b) {
+	err := one(b) // first, because the next two see nothing wrong in what is no JSON
+	if err == nil {
 		if name := repeated(json.NewDecoder(bytes.NewReader(b)), ""); name != "" {
 			FailField(w, name, "is given more than once")
 			return false
 		}
-	}
-	if name, hint := Misnamed("", b, v); name != "" {
-		FailField(w, name, "is not a known field"+hint)
-		return false
-	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	err := dec.Decode(v)
-	if err == nil && dec.More() {
-		err = errors.New("more than one JSON value")
+		if name, hint := Misnamed("", b, v); name != "" {
+			FailField(w, name, "is not a known field"+hint)
+			return false
+		}
+		err = json.Unmarshal(b, v)
 	}
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -166,6 +176,16 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+err.Error(), nil)
 	}
 	return false
+}
+
+// one checks that a body is one JSON value and nothing else: Decoder.More sees no more in a bracket.
+func one(body []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	err := dec.Decode(new(json.RawMessage))
+	if err == nil && len(bytes.TrimSpace(body[dec.InputOffset():])) > 0 {
+		err = errors.New("more than one JSON value")
+	}
+	return err
 }
 
 // Mistyped says what is wrong with a value of the wrong type, to follow its field. For a number that doesn't fit into Go's
@@ -208,16 +228,15 @@ func Page(w http.ResponseWriter, r *http.Request, maxLimit int) (limit, offset i
 	return limit, offset, ok
 }
 
-// Part is what limit and offset leave of a whole list: all of it without them. ok is false after it has answered 400.
-func Part[T any](w http.ResponseWriter, r *http.Request, all []T) (part []T, ok bool) {
+// Part parses limit and offset of a list that is whole without them. ok is false after it has answered 400.
+func Part(w http.ResponseWriter, r *http.Request) (limit, offset int, ok bool) {
 	const most = 1<<31 - 1
-	limit, ok := number(w, r, "limit", most, 1, most)
+	limit, ok = number(w, r, "limit", most, 1, most)
 	if !ok {
-		return nil, false
+		return 0, 0, false
 	}
-	offset, ok := number(w, r, "offset", 0, 0, most)
-	offset = min(offset, len(all))
-	return all[offset:min(offset+limit, len(all))], ok
+	offset, ok = number(w, r, "offset", 0, 0, most)
+	return limit, offset, ok
 }
 
 // yes reads a query parameter that is true or false, false without it. ok is false after it has answered 400.

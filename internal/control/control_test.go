@@ -45,11 +45,11 @@ func TestPage(t *testing.T) {
 // TestPart: without limit and offset a list is whole.
 func TestPart(t *testing.T) {
 	t.Parallel()
-	for query, want := range map[string]string{"": "[1 2 3 4]", "limit=3": "[1 2 3]", "limit=500&offset=1": "[2 3 4]", "limit=1&offset=3": "[4]",
-		"offset=2147483647": "[]", "limit=0": "", "offset=-1": "", "limit=all": ""} {
+	for query, want := range map[string]string{"": "2147483647 from 0", "limit=3": "3 from 0", "limit=500&offset=1": "500 from 1",
+		"offset=2147483647": "2147483647 from 2147483647", "limit=0": "", "offset=-1": "", "limit=all": ""} {
 		w := httptest.NewRecorder()
-		part, ok := Part(w, httptest.NewRequest(http.MethodGet, "/x?"+query, nil), []int{1, 2, 3, 4})
-		if got := fmt.Sprint(part); ok != (want != "") || ok && got != want {
+		limit, offset, ok := Part(w, httptest.NewRequest(http.MethodGet, "/x?"+query, nil))
+		if got := fmt.Sprintf("%d from %d", limit, offset); ok != (want != "") || ok && got != want {
 			t.Errorf("%q: got %s, %v, want %s", query, got, ok, want)
 		}
 		if want == "" && w.Code != http.StatusBadRequest {
@@ -68,6 +68,10 @@ func TestBody(t *testing.T) {
 		`"text"`:                   "invalid_body",
 		`{"name":"a"`:              "invalid_body",
 		`{"name":"a"}{}`:           "invalid_body",
+		`{"name":"a"}}`:            "invalid_body",
+		`{"name":"a"}]`:            "invalid_body",
+		`{"name":"a","nmae":1}}`:   "invalid_body",
+		`{"name":"a","name":"b"}}`: "invalid_body",
 		`{"name":1}`:               "name must be a string, not number",
 		`{"count":"1"}`:            "count must be a whole number, not string",
 		`{"on":1}`:                 "on must be true or false, not number",
@@ -106,6 +110,23 @@ func TestBody(t *testing.T) {
 		ok := Body(w, httptest.NewRequest(http.MethodPost, "/x", strings.NewReader(body)), &v)
 		if ok != (want == "") || !ok && (w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want)) {
 			t.Errorf("%.60s: %v %d %s, want %s", body, ok, w.Code, w.Body, want)
+		}
+	}
+}
+
+// TestNothingIsTheWholeBody: a call without a body takes none, or {} and nothing after it.
+func TestNothingIsTheWholeBody(t *testing.T) {
+	t.Parallel()
+	h := Handler("t", func(r chi.Router) {
+		ClockRoutes(r, clock.NewVirtual(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), clock.NewFlight()), nil)
+	})
+	for body, want := range map[string]int{``: 200, `{}`: 200, `{}]`: 400, `{}}`: 400, `{}{}`: 400, `{"a":1}`: 400} {
+		r := httptest.NewRequest(http.MethodPost, Prefix+"/clock/freeze", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer t")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%q: got %d %s, want %d", body, w.Code, w.Body, want)
 		}
 	}
 }

@@ -7,6 +7,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -82,7 +83,7 @@ type run struct {
 // Run explores until its time or number is up, or enough was found. The error is the context's, or Failed's; the
 // summary says what was found so far.
 func Run(ctx context.Context, cfg Config) (Summary, error) {
-	cfg.Length, cfg.Parallel, cfg.Most = or(cfg.Length, 24), or(cfg.Parallel, 8), or(cfg.Most, 1)
+	cfg.Length, cfg.Parallel, cfg.Most = cmp.Or(cfg.Length, 24), cmp.Or(cfg.Parallel, 8), cmp.Or(cfg.Most, 1)
 	r := &run{cfg: cfg, began: clock.Mono()}
 	r.ctx, r.stop = context.WithCancel(ctx)
 	defer r.stop()
@@ -104,13 +105,6 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 		}
 	}
 	return r.sum, ctx.Err()
-}
-
-func or(n, def int) int {
-	if n == 0 {
-		return def
-	}
-	return n
 }
 
 // worker plays one sequence after another. outer outlives the time limit.
@@ -199,6 +193,8 @@ func (r *run) suspect(outer context.Context, index int, ops []Op, first verdict)
 	}
 	again := r.try(outer, index, ops, false)
 	switch {
+	case outer.Err() != nil && first.status != judge.Fail: // it couldn't be judged, and now nobody will know why
+		return nil
 	case outer.Err() != nil: // found, but not confirmed: written as it is
 		again = first
 	case again.status == judge.Pass:

@@ -145,6 +145,27 @@ func TestRunInterrupted(t *testing.T) {
 	}
 }
 
+// Interrupted while it tries again what couldn't be judged the first time, it reports no failure: nobody saw one.
+func TestRunInterruptedOverABlockedOne(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	inner, n := target("clock: run", judge.Blocked)
+	play := func(c context.Context, f *engine.File, fast bool) (engine.Result, error) {
+		if !fast {
+			cancel()
+			return engine.Result{}, c.Err()
+		}
+		return inner(c, f, fast)
+	}
+	s, err := Run(ctx, Config{Seed: 1, Sequences: 5, Parallel: 1, Play: play, Failed: func(f Failure) error {
+		t.Errorf("told of a failure: %s", f.Why)
+		return nil
+	}})
+	if !errors.Is(err, context.Canceled) || len(s.Failures) != 0 || *n == 0 {
+		t.Errorf("%v, %d failures after %d plays, want an interruption and none", err, len(s.Failures), *n)
+	}
+}
+
 // The oracle of decisions by hand: who enters and why not.
 func TestDecide(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,11 @@ import (
 
 // lab calls the control API of this process the way any client with the token would.
 func (c *Console) lab(ctx context.Context, method, path string, body, out any) error {
-	return client.Client{Base: "http://127.0.0.1", Token: c.cfg.Token, HTTP: client.Inside(c.cfg.Lab)}.Do(ctx, method, control.Prefix+path, body, out)
+	return c.control().Do(ctx, method, control.Prefix+path, body, out)
+}
+
+func (c *Console) control() client.Client {
+	return client.Client{Base: "http://127.0.0.1", Token: c.cfg.Token, HTTP: client.Inside(c.cfg.Lab)}
 }
 
 // statusOf is the HTTP status of a page that shows an error.

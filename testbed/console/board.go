@@ -15,6 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 // boardPage is one board: what it is, what it did, and its buttons.
@@ -132,14 +133,9 @@ func (c *Console) board(r *http.Request) (any, error) {
 // doors are the board's doors with their reported states.
 func (v *boardView) doors(c *Console, n named) {
 	at := map[string]int{}
-	for _, b := range n.Place.Boards {
-		if b.ID != v.ID {
-			continue
-		}
-		for _, d := range b.Doors {
-			at[d.ID] = len(v.Doors)
-			v.Doors = append(v.Doors, doorRow{ID: d.ID, Name: c.names.door(d.ID), Channel: d.Channel, State: "door.unknown"})
-		}
+	for _, d := range n.Doors {
+		at[d.ID] = len(v.Doors)
+		v.Doors = append(v.Doors, doorRow{ID: d.ID, Name: c.names.door(d.ID), Channel: d.Channel, State: "door.unknown"})
 	}
 	for _, d := range v.State.Doors {
 		i, ok := at[d.DoorID]
@@ -169,7 +165,8 @@ func (v *boardView) faults(c *Console, r *http.Request) error {
 	return err
 }
 
-// journal is the ground truth, newest first.
+// journal is the latest part of the ground truth, newest first. It asks how long the journal is first, because a soak's is
+// long, and every viewer looks every second.
 func (v *boardView) journal(c *Console, ctx context.Context) error {
 	var lines []struct {
 		Seq                   int64
@@ -180,12 +177,16 @@ func (v *boardView) journal(c *Console, ctx context.Context) error {
 		Revision              int64
 		OutageAgeSec          json.Number
 	}
-	if err := c.lab(ctx, http.MethodGet, "/boards/"+url.PathEscape(v.ID)+"/journal", nil, &lines); err != nil {
+	path := control.Prefix + "/boards/" + url.PathEscape(v.ID) + "/journal"
+	total, err := c.control().List(ctx, path+"?limit=1", nil)
+	if err == nil {
+		total, err = c.control().List(ctx, path+"?offset="+strconv.Itoa(max(0, total-journalRows)), &lines)
+	}
+	if err != nil {
 		return err
 	}
-	v.JournalLines = int64(len(lines))
-	for i := len(lines) - 1; i >= max(0, len(lines)-journalRows); i-- {
-		l := lines[i]
+	v.JournalLines = int64(total)
+	for _, l := range slices.Backward(lines[max(0, len(lines)-journalRows):]) {
 		row := journalRow{Seq: l.Seq, Boot: l.Boot, Time: l.At.UTC().Format(timeFormat), Exact: when(l.At), Door: c.names.door(l.DoorID), Action: l.Action, Cause: l.Cause}
 		if l.CommandID != nil {
 			row.CommandID = *l.CommandID

@@ -129,11 +129,9 @@ func (v *boardsView) matches(b Board, n named, least time.Duration) bool {
 	if text == "" || strings.Contains(strings.ToLower(b.ID), text) || strings.Contains(strings.ToLower(n.Name), text) {
 		return true
 	}
-	return n.Place != nil && (strings.Contains(strings.ToLower(n.Place.Name), text) || slices.ContainsFunc(n.Place.Boards, func(x world.Board) bool {
-		return x.ID == b.ID && slices.ContainsFunc(x.Doors, func(d world.Door) bool {
-			return strings.Contains(strings.ToLower(d.ID), text) || strings.Contains(strings.ToLower(d.Name), text)
-		})
-	}))
+	return n.Place != nil && strings.Contains(strings.ToLower(n.Place.Name), text) || slices.ContainsFunc(n.Doors, func(d world.Door) bool {
+		return strings.Contains(strings.ToLower(d.ID), text) || strings.Contains(strings.ToLower(d.Name), text)
+	})
 }
 
 // group puts the squares of a place together.

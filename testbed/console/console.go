@@ -21,6 +21,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -123,10 +124,11 @@ func New(cfg Config) (*Console, error) {
 // ServeHTTP implements http.Handler.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case r.URL.Path == control.Prefix+"/clock/advance" && r.Method == http.MethodPost:
+	case r.URL.Path == control.Prefix+"/clock/advance" && r.Method == http.MethodPost && control.Bears(r, c.cfg.Token):
 		_ = c.watch(func() error { // a jump made elsewhere is shown, too
-			c.cfg.Lab.ServeHTTP(w, r)
-			return nil
+			a := &answered{ResponseWriter: w}
+			c.cfg.Lab.ServeHTTP(a, r)
+			return a.refused
 		})
 		return
 	case strings.HasPrefix(r.URL.Path, "/lab/"):
@@ -135,6 +137,22 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.routes.ServeHTTP(w, r)
 }
+
+// answered notes that a call was refused.
+type answered struct {
+	http.ResponseWriter
+	refused error
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answered) WriteHeader(status int) {
+	if status != http.StatusOK {
+		a.refused = errRefused
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+var errRefused = errors.New("refused")
 
 // Stop ends the streams: a listener that shuts down waits for them.
 func (c *Console) Stop() { c.live.stop() }

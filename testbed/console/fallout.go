@@ -60,12 +60,23 @@ func (o *fallout) list() (out []due) {
 	return out
 }
 
-// watchJump collects what falls due until done is called.
+// watchJump collects what falls due until done is called. Somebody else may ask for a jump meanwhile, and be refused: each
+// has a list of its own.
 func (f *Feed) watchJump() (done func() []due) {
 	o := &fallout{kinds: map[string]*due{}}
-	f.jumping.Store(o)
+	f.jumpMu.Lock()
+	defer f.jumpMu.Unlock()
+	f.jumping.Store(append(slices.Clone(f.watchers()), o))
 	return func() []due {
-		f.jumping.CompareAndSwap(o, nil)
+		f.jumpMu.Lock()
+		defer f.jumpMu.Unlock()
+		f.jumping.Store(slices.DeleteFunc(slices.Clone(f.watchers()), func(x *fallout) bool { return x == o }))
 		return o.list()
 	}
+}
+
+// watchers are the lists of all jumps in progress.
+func (f *Feed) watchers() []*fallout {
+	all, _ := f.jumping.Load().([]*fallout)
+	return all
 }

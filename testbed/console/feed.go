@@ -35,7 +35,8 @@ type Feed struct {
 	msgMu   sync.Mutex
 	msgs    [keepMessages]Message
 	passed  int
-	jumping atomic.Pointer[fallout]
+	jumpMu  sync.Mutex   // of changes of jumping
+	jumping atomic.Value // []*fallout, replaced and never changed: it is read at every event
 }
 
 // NewFeed returns an empty feed.
@@ -136,7 +137,7 @@ func (f *Feed) Message(boardID string, down bool, channel string, payload []byte
 
 // Event processes the events that the parts report to the history.
 func (f *Feed) Event(e history.Event) {
-	if j := f.jumping.Load(); j != nil {
+	for _, j := range f.watchers() {
 		j.add(e)
 	}
 	switch {

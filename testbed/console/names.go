@@ -13,6 +13,7 @@ type names struct {
 type named struct {
 	ID, Name string
 	BoardID  string
+	Doors    []world.Door // of a board
 	Place    *world.Place
 }
 
@@ -27,7 +28,7 @@ func namesOf(w *world.World) names {
 			if name == "" {
 				name = b.ID
 			}
-			n.boards[b.ID] = named{ID: b.ID, Name: name, BoardID: b.ID, Place: p}
+			n.boards[b.ID] = named{ID: b.ID, Name: name, BoardID: b.ID, Doors: b.Doors, Place: p}
 			for _, d := range b.Doors {
 				n.doors[d.ID] = named{ID: d.ID, Name: d.Name, BoardID: b.ID, Place: p}
 			}

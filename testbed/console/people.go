@@ -251,9 +251,8 @@ func (c *Console) pressLink(r *http.Request) (Said, error) {
 	if err != nil {
 		return Said{}, err
 	}
-	public := client.Client{Base: "http://127.0.0.1", HTTP: client.Inside(c.cfg.Public)}
 	out := came{}
-	err = public.Do(context.WithoutCancel(r.Context()), http.MethodPost, "/entry/open", map[string]string{"t": token, "doorId": r.PostFormValue("door")}, &out)
+	err = c.public().Do(context.WithoutCancel(r.Context()), http.MethodPost, "/entry/open", map[string]string{"t": token, "doorId": r.PostFormValue("door")}, &out)
 	out.Reason = "link"
 	return c.told(out, err)
 }
