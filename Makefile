@@ -150,7 +150,7 @@ generate: ## generate server/store/db from its SQL and the API types from their 
 	go generate ./...
 
 docs: ## rewrite the generated tables in docs/ and README.md
-	go test . ./docs ./cmd/doorlab ./dashboards -run 'Docs|Floors' -update
+	go test . ./docs ./cmd/doorlab ./dashboards -run 'Docs|Layers' -update
 
 judges: ## install spectral and prism, and check the OpenAPI documents with them
 	npm ci --prefix tools/openapi --ignore-scripts

@@ -19,20 +19,20 @@ import (
 
 const module = "github.com/doorlab/doorlab/"
 
-var update = flag.Bool("update", false, "rewrite the table of floors in ARCHITECTURE.md")
+var update = flag.Bool("update", false, "rewrite the table of layers in ARCHITECTURE.md")
 
-type floor struct {
+type layer struct {
 	name string
 	may  []string
 	why  string
 }
 
-// floors are the top-level folders from the roof down, with those that each may
+// layers are the top-level folders from the top down, with those that each may
 // import. No arrow runs up.
-var floors = []floor{
+var layers = []layer{
 	{"cmd", []string{"testbed", "scenarios", "loadtest", "internal"}, "commands put the parts together"},
 	{"doorlabtest", []string{"testbed", "internal"}, "a lab for other people's Go tests"},
-	{"examples", nil, "partners have none of our code; only the test that runs their clients does"},
+	{"examples", nil, "partners don't have our code, so their clients import none of it; only the test that runs them does"},
 	{"testbed", []string{"server", "boardsim", "internal"}, "a whole world in one process"},
 	{"scenarios", []string{"loadtest", "internal"}, "a scenario may play a load; it reaches the rest over HTTP, or over MQTT in a board's place"},
 	{"loadtest", []string{"internal"}, "load reaches its target over HTTP"},
@@ -162,9 +162,9 @@ func TestServerTestsKnowNoBoards(t *testing.T) {
 	}
 }
 
-// TestFloors: imports between top-level folders are those of the table, each of
+// TestLayers: imports between top-level folders are those of the table, each of
 // them is used, and ARCHITECTURE.md shows the table.
-func TestFloors(t *testing.T) {
+func TestLayers(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
 	for dir, imports := range importsByPackage(t) {
@@ -175,13 +175,13 @@ func TestFloors(t *testing.T) {
 				continue
 			}
 			used[from+" "+to] = true
-			if !slices.ContainsFunc(floors, func(f floor) bool { return f.name == from && slices.Contains(f.may, to) }) {
-				t.Errorf("%s: %s imports %s: want imports that run down, see the table of floors", file, from, to)
+			if !slices.ContainsFunc(layers, func(f layer) bool { return f.name == from && slices.Contains(f.may, to) }) {
+				t.Errorf("%s: %s imports %s: want imports that go down, see the table of layers", file, from, to)
 			}
 		}
 	}
-	table := "| floor | may import | because |\n|---|---|---|\n"
-	for _, f := range floors {
+	table := "| layer | may import | because |\n|---|---|---|\n"
+	for _, f := range layers {
 		may := "nothing of ours"
 		if len(f.may) > 0 {
 			may = "`" + strings.Join(f.may, "` `") + "`"
@@ -193,7 +193,7 @@ func TestFloors(t *testing.T) {
 			}
 		}
 	}
-	const page, begin, end = "ARCHITECTURE.md", "<!-- floors -->\n", "<!-- end -->\n"
+	const page, begin, end = "ARCHITECTURE.md", "<!-- layers -->\n", "<!-- end -->\n"
 	b := must.Get(os.ReadFile(page))(t)
 	head, rest, _ := strings.Cut(string(b), begin)
 	got, tail, _ := strings.Cut(rest, end)
@@ -201,7 +201,7 @@ func TestFloors(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s: the table of floors is stale; run `make docs`\n got %s\nwant %s", page, got, table)
+		t.Fatalf("%s: the table of layers is stale; run `make docs`\n got %s\nwant %s", page, got, table)
 	}
 	must.OK(t, os.WriteFile(page, []byte(head+begin+table+end+tail), 0o644))
 }

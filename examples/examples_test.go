@@ -1,4 +1,4 @@
-// Package examples_test runs the clients of this folder against a laboratory, with
+// Package examples_test runs the clients of this folder against a lab, with
 // everything that a client must handle, and asks the go-live checklist about them.
 package examples_test
 

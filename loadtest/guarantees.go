@@ -134,11 +134,11 @@ func (g *Guarantees) text() string {
 		}
 	}
 	if len(tried) > 0 {
-		fmt.Fprintf(&b, "guarantees that the run exercised (%d breached):\n", len(g.breached()))
+		fmt.Fprintf(&b, "guarantees that the run exercised (%d broken):\n", len(g.breached()))
 	}
 	_ = judge.WriteLedger(&b, tried) // into memory
 	if len(rest) > 0 {
-		fmt.Fprintf(&b, "held, but not put to the test: %s\n", strings.Join(rest, " "))
+		fmt.Fprintf(&b, "not exercised, so neither kept nor broken: %s\n", strings.Join(rest, " "))
 	}
 	for _, told := range g.Notes() {
 		fmt.Fprintf(&b, "note: %s\n", told)

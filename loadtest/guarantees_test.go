@@ -42,7 +42,7 @@ func TestProof(t *testing.T) {
 		says    string
 	}{
 		"no control":        {nil, false, false, Pass, 0, "no control listener"},
-		"one opening":       {door(1), false, true, Pass, 0, "(0 breached)"},
+		"one opening":       {door(1), false, true, Pass, 0, "(0 broken)"},
 		"two openings":      {door(2), false, true, Fail, 4, "actuated 2 times"},
 		"a history cut off": {door(1), true, true, Invalid, 6, "not judged: "},
 	} {
@@ -73,7 +73,7 @@ func TestProof(t *testing.T) {
 			if res.Verdict != c.verdict || res.ExitCode() != c.exit {
 				t.Errorf("got %s exit %d %v, want %s exit %d", res.Verdict, res.ExitCode(), res.Reasons, c.verdict, c.exit)
 			}
-			if text, page := res.Text(), res.HTML(); !strings.Contains(text, c.says) || !strings.Contains(page, strings.TrimPrefix(c.says, "(0 breached)")) {
+			if text, page := res.Text(), res.HTML(); !strings.Contains(text, c.says) || !strings.Contains(page, strings.TrimPrefix(c.says, "(0 broken)")) {
 				t.Errorf("the reports don't say %q:\n%s", c.says, text)
 			}
 			if said := strings.Contains(res.Text(), "judged over the whole search, 3 steps"); said != (c.verdict != Invalid) {

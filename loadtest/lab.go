@@ -227,7 +227,7 @@ func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot
 	open := line("", 2, func(s LabSecond) int { return s.Opened })
 	open.Area = true
 	boards := []plot.Line{line("connected", 2, func(s LabSecond) int { return s.Online })}
-	for _, more := range []plot.Line{line("away", 4, func(s LabSecond) int { return s.Away }), line("connected, a change behind", 5, func(s LabSecond) int { return s.Behind })} {
+	for _, more := range []plot.Line{line("offline", 4, func(s LabSecond) int { return s.Away }), line("connected, a change behind", 5, func(s LabSecond) int { return s.Behind })} {
 		if slices.ContainsFunc(more.Points, func(p plot.Point) bool { return p.Y > 0 }) {
 			boards = append(boards, more)
 		}

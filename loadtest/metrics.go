@@ -32,7 +32,7 @@ func NewMetrics() *Metrics {
 		replayed: prometheus.NewCounter(prometheus.CounterOpts{Name: "doorlab_load_replayed_total", Help: "Answers that repeated a stored result."}),
 		unsent: prometheus.NewCounter(prometheus.CounterOpts{Name: "doorlab_load_unsent_total",
 			Help: "Requests that this machine couldn't send, for want of ports or descriptors."}),
-		planned: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doorlab_load_planned_rate", Help: "Requests per second that the plan asks for now; 0 between phases."}),
+		planned: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doorlab_load_planned_rate", Help: "Requests per second that the plan asks for now; 0 while it asks for none."}),
 	}
 	for _, name := range outcomes { // a series that is absent can't be alerted on
 		m.requests.WithLabelValues(string(name))

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoDoors means that the places selected by the plan have no doors.
-var ErrNoDoors = errors.New("no doors to command")
+var ErrNoDoors = errors.New("none of them has a door that this load may use; see places in the plan (live, test or all)")
 
 const tokenPath = "/core/v1/auth/apikey/token"
 

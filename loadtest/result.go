@@ -9,7 +9,7 @@ import (
 // Verdicts.
 const (
 	Pass    = "PASS"
-	Fail    = "FAIL"    // a guarantee is breached: exit 4; a threshold is broken: exit 99
+	Fail    = "FAIL"    // a guarantee is broken: exit 4; a threshold is broken: exit 99
 	Invalid = "INVALID" // the generator, not the system, was the limit: exit 6
 )
 
@@ -138,7 +138,7 @@ type Change struct {
 	Verdict string  `json:"verdict"` // same, better, worse, not comparable
 }
 
-// ExitCode is the command line's: 0, 4 a guarantee is breached, 99 a threshold is
+// ExitCode is the command line's: 0, 4 a guarantee is broken, 99 a threshold is
 // broken, 6 invalid.
 func (r Result) ExitCode() int {
 	if len(r.Guarantees.breached()) > 0 {

@@ -27,7 +27,7 @@ import (
 )
 
 // ErrHost means that the target is another machine, which wasn't allowed.
-var ErrHost = errors.New("neither this machine nor its compose network; a load on another host needs to be allowed explicitly")
+var ErrHost = errors.New("is on another machine: add --allow-host if you are allowed to load-test it")
 
 // grace is how long pending answers may take after an interruption.
 const grace = 2 * time.Second
@@ -118,7 +118,7 @@ func checkHost(target string, allowed bool) (*url.URL, error) {
 		return nil, fmt.Errorf("target %q is not an address like http://127.0.0.1:8080", target)
 	}
 	if !allowed && !ours(base.Hostname(), net.LookupIP) {
-		return nil, fmt.Errorf("%s: %w", base.Host, ErrHost)
+		return nil, fmt.Errorf("%s %w", base.Host, ErrHost)
 	}
 	def(&base.Path, "/") // JoinPath on an empty path makes a relative one
 	return base, nil

@@ -25,7 +25,7 @@ func (r Result) Sentence() string {
 	silent := r.silent()
 	switch l, known := r.answered(); {
 	case silent == 0:
-		out += fmt.Sprintf("half were answered within %s, 99 %% within %s, all within %s.", within(l.P50), within(l.P99), within(l.Max))
+		out += fmt.Sprintf("half were answered within %s, 99%% within %s, all within %s.", within(l.P50), within(l.P99), within(l.Max))
 	case silent >= r.Sent:
 		out += fmt.Sprintf("none was answered (%s).", causes(r.Errors))
 	default:
@@ -35,7 +35,7 @@ func (r Result) Sentence() string {
 		case n == 1:
 			out += "1 was answered, within " + within(l.Max)
 		default:
-			out += fmt.Sprintf("%s were answered, half within %s, 99 %% within %s, all within %s", amount.Number(n), within(l.P50), within(l.P99), within(l.Max))
+			out += fmt.Sprintf("%s were answered, half within %s, 99%% within %s, all within %s", amount.Number(n), within(l.P50), within(l.P99), within(l.Max))
 		}
 		out += fmt.Sprintf("; %s got no answer (%s).", amount.Number(silent), causes(r.Errors))
 	}

@@ -74,10 +74,10 @@ func TestNoAnswerIsNoEvidence(t *testing.T) {
 func TestSentence(t *testing.T) {
 	t.Parallel()
 	for want, silent := range map[string]func(n int) bool{
-		"Sent 40 of 40 requests at 20 per second: half were answered within 20 ms, 99 % within 20 ms, all within 20 ms.":                                  func(int) bool { return false },
-		"Sent 40 of 40 requests at 20 per second: 37 were answered, half within 20 ms, 99 % within 20 ms, all within 20 ms; 3 got no answer (timeout 3).": func(n int) bool { return n < 3 },
-		"Sent 40 of 40 requests at 20 per second: 1 was answered, within 20 ms; 39 got no answer (timeout 39).":                                           func(n int) bool { return n < 39 },
-		"Sent 40 of 40 requests at 20 per second: none was answered (timeout 40).":                                                                        func(int) bool { return true },
+		"Sent 40 of 40 requests at 20 per second: half were answered within 20 ms, 99% within 20 ms, all within 20 ms.":                                  func(int) bool { return false },
+		"Sent 40 of 40 requests at 20 per second: 37 were answered, half within 20 ms, 99% within 20 ms, all within 20 ms; 3 got no answer (timeout 3).": func(n int) bool { return n < 3 },
+		"Sent 40 of 40 requests at 20 per second: 1 was answered, within 20 ms; 39 got no answer (timeout 39).":                                          func(n int) bool { return n < 39 },
+		"Sent 40 of 40 requests at 20 per second: none was answered (timeout 40).":                                                                       func(int) bool { return true },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := partly(t, t.TempDir(), "", silent)

@@ -75,7 +75,7 @@ func (p Part) Check(plan Plan) error {
 	}
 	plan = plan.withDefaults()
 	if plan.Pacer == "search" {
-		return fmt.Errorf("%w: the generators of a search would have to agree on each step", ErrShard)
+		return fmt.Errorf("%w: in a search each step depends on the one before, which separate generators can't know; run it without --shard, or use another pacer", ErrShard)
 	}
 	if total := newSchedule(plan).total; total < int64(p.Of) {
 		return fmt.Errorf("%w: the plan has %d requests for %d shards", ErrShard, total, p.Of)

@@ -252,7 +252,7 @@ func TestTakesItsPlaces(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
 	}
-	for text, plan := range map[string]string{"agree on each step": "pacer: search\nrate: 10\nto: 20\nduration: 1s\nthresholds: {errors: 0}", "2 requests for 3 shards": "rate: 2\nduration: 1s"} {
+	for text, plan := range map[string]string{"each step depends on the one before": "pacer: search\nrate: 10\nto: 20\nduration: 1s\nthresholds: {errors: 0}", "2 requests for 3 shards": "rate: 2\nduration: 1s"} {
 		if err := (Part{Shard: second}).Check(mustParse(t, plan)); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: got %v, want ErrShard with %q", plan, err, text)
 		}

@@ -25,7 +25,7 @@ func (r Result) Text() string {
 	fmt.Fprintf(&b, "\nsent %s of %s planned in %s s, %s of %s; %s attempts, %s repeated keys, %s replayed, %s after a new token\n",
 		n(r.Sent), n(r.Planned), amount.Number(round(r.Seconds, 1)), perSecond(r.SentRate), perSecond(r.PlannedRate), n(r.Attempts), n(r.Repeats), n(r.Replayed), n(r.Renewed))
 	if r.Validated > 0 {
-		fmt.Fprintf(&b, "%s responses validated against the OpenAPI documents: %s violations\n", n(r.Validated), n(r.Breaches))
+		fmt.Fprintf(&b, "%s answers checked against the OpenAPI documents: %s violations\n", n(r.Validated), n(r.Breaches))
 	}
 	for _, line := range r.Setting() {
 		b.WriteString(line + "\n")

@@ -31,7 +31,7 @@ commands() { # PAGE [WORD]
 # paste runs what it reads as a person pastes it, in the current directory.
 paste() { PATH="$repo/bin:$PATH" bash -eu -o pipefail -c "$(cat)"; }
 
-# up starts a laboratory in the background, as in a terminal of its own, and returns when
+# up starts a lab in the background, as in a terminal of its own, and returns when
 # it has printed its token.
 up() {
 	PATH="$repo/bin:$PATH" "$@" >up.txt 2>&1 &

@@ -40,7 +40,7 @@ func (b boardRow) cells(names nameOf) []string {
 		fmt.Sprintf("%d/%d", b.AppliedRevision, b.DesiredRevision), strconv.Itoa(b.BufferedRecords)}
 }
 
-// outage is how long a board has been away, to the second; "-" while it is online.
+// outage is how long a board has been offline, to the second; "-" while it is online.
 func outage(sec float64) string {
 	switch {
 	case sec == 0:

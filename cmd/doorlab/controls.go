@@ -49,5 +49,5 @@ func (a *aim) serverFirst(ctx context.Context) error {
 			return callError(err)
 		}
 	}
-	return usagef("--control: none of %s belongs to a server", strings.Join(a.control, ", "))
+	return usagef("--control: %s: none is a server's control API; add the address that up or serve printed as control", strings.Join(a.control, ", "))
 }

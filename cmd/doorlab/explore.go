@@ -107,10 +107,10 @@ func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
 }
 
 func printSummary(w io.Writer, f *exploreFlags, s explore.Summary) {
-	fmt.Fprintf(w, "%s, %s in %.0f s (%.0f sequences a minute) · seed %d · %s\n",
+	fmt.Fprintf(w, "%s, %s in %.0f s (%.0f sequences per minute) · seed %d · %s\n",
 		amount.Many(s.Sequences, "sequence"), amount.Many(s.Operations, "operation"), s.Seconds, s.PerMinute(), f.Seed, amount.Many(len(s.Failures), "failure"))
-	if s.Unsteady > 0 {
-		fmt.Fprintf(w, "%s failed once and passed with the usual bounds: not counted\n", amount.Many(s.Unsteady, "sequence"))
+	if s.Flaky > 0 {
+		fmt.Fprintf(w, "%s failed once and passed with the usual bounds: not counted\n", amount.Many(s.Flaky, "sequence"))
 	}
 }
 

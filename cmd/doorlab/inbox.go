@@ -110,7 +110,7 @@ func inboxClear(e *env) *cobra.Command {
 		func(l labCall, _ []string) error {
 			id, err := l.place(place)
 			if err == nil && id == "" {
-				err = usagef("give --place, the place whose requests to delete")
+				err = usagef("inbox clear: --place is missing: name the place whose requests are to be deleted")
 			}
 			if err != nil {
 				return err

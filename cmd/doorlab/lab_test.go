@@ -12,7 +12,7 @@ import (
 	"github.com/doorlab/doorlab/testbed"
 )
 
-// byHand starts a laboratory and returns what runs a command line against its control API.
+// byHand starts a lab and returns what runs a command line against its control API.
 func byHand(t *testing.T) (*testbed.Testbed, *world.World, func(want int, args ...string) (out, errs string)) {
 	t.Helper()
 	w := world.Default(1, 4)
@@ -28,7 +28,7 @@ func byHand(t *testing.T) (*testbed.Testbed, *world.World, func(want int, args .
 	}
 }
 
-// onLab is an environment in which commands find a laboratory.
+// onLab is an environment in which commands find a lab.
 func onLab(tb *testbed.Testbed, out, errs io.Writer) *env {
 	return &env{in: strings.NewReader(""), out: out, err: errs, getenv: func(k string) string {
 		return map[string]string{"DOORLAB_CONTROL": tb.Ready.Control, "DOORLAB_CONTROL_TOKEN": tb.Ready.ControlToken}[k]
@@ -123,18 +123,18 @@ func TestBoardTell(t *testing.T) {
 // mistakes are wrong command lines by what the refusal says.
 func mistakes(board string) map[string][]string {
 	return map[string][]string{
-		`unknown fault "offlin", did you mean "offline"`:   {"fault", "add", "offlin", "--board", board},
-		`--param "p50Ms" must be name=value`:               {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
-		"--payload must be JSON":                           {"board", "tell", board, "--payload", "x"},
-		`did you mean "cmd"`:                               {"board", "tell", board, "--channel", "cmdd"},
-		"board show takes one board id":                    {"board", "show"},
-		`no simulated board "brd_nope"`:                    {"board", "show", "brd_nope"},
-		`board: unknown command "lst"`:                     {"board", "lst"},
-		"give --door and one of --phone and --link":        {"why", "--place", "plc_x", "--phone", "01099998888"},
-		`no place "Nowhere"`:                               {"why", "--place", "Nowhere", "--exposure"},
-		"give --place, the place whose requests to delete": {"inbox", "clear"},
-		`no request "x1" in the inbox; pass a number`:      {"inbox", "show", "x1"},
-		"clock advance banana: must be a duration":         {"clock", "advance", "banana"},
+		`unknown fault "offlin", did you mean "offline"`:  {"fault", "add", "offlin", "--board", board},
+		`--param "p50Ms" must be name=value`:              {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
+		"--payload must be JSON":                          {"board", "tell", board, "--payload", "x"},
+		`did you mean "cmd"`:                              {"board", "tell", board, "--channel", "cmdd"},
+		"board show takes one board id":                   {"board", "show"},
+		`no simulated board "brd_nope"`:                   {"board", "show", "brd_nope"},
+		`board: unknown command "lst"`:                    {"board", "lst"},
+		"give --door and one of --phone and --link":       {"why", "--place", "plc_x", "--phone", "01099998888"},
+		`no place "Nowhere"`:                              {"why", "--place", "Nowhere", "--exposure"},
+		"name the place whose requests are to be deleted": {"inbox", "clear"},
+		`no request "x1" in the inbox; pass a number`:     {"inbox", "show", "x1"},
+		"clock advance banana: must be a duration":        {"clock", "advance", "banana"},
 	}
 }
 

@@ -38,7 +38,7 @@ func loadCommand(e *env) *cobra.Command {
 	f := &loadFlags{}
 	c := &cobra.Command{
 		Use:   "load PLAN",
-		Short: "Load-test door commands",
+		Short: "Send requests at a planned rate and judge latencies, thresholds and guarantees",
 		Long: `Runs a load plan against its own testbed or a running server.
 PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded(), ", ") + `.
 'load list' says what they are for, 'load new' copies one to start from.`,
@@ -82,7 +82,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	}
 	if f.target != "" {
 		if err := loadtest.CheckHost(f.target, f.o.AllowHost); err != nil {
-			return usagef("--target: %s; see --allow-host", err)
+			return usagef("--target: %s", err)
 		}
 	}
 	if f.o.StartAt, err = startAt(f.startAt, clock.WallNow()); err != nil {
@@ -151,7 +151,7 @@ func (f *loadFlags) override(plan loadtest.Plan) (loadtest.Plan, error) {
 	}
 	other, err := plan.At(rate, loadtest.Duration(f.duration))
 	if broken, ok := errors.AsType[*loadtest.PlanError](err); ok {
-		return plan, usagef("%s can't be run like this: %s", plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
+		return plan, usagef("--rate and --duration don't fit the plan %s: %s", plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
 	}
 	if err != nil {
 		return plan, usagef("the plan can't be run with another rate or duration: %s", err)

@@ -24,7 +24,7 @@ func mcpCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "mcp", Short: "Offer doorlab to language models over the Model Context Protocol (stdin and stdout)", Args: noArgs,
 		Example: `  doorlab mcp                                    # lint and run scenarios, explain verdicts
-  doorlab mcp --control http://127.0.0.1:8081    # also faults, boards and journals of a running laboratory`,
+  doorlab mcp --control http://127.0.0.1:8081    # also faults, boards and journals of a running lab`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := f.client(); err != nil {
 				return err
@@ -140,7 +140,7 @@ type (
 func mcpServer(b *toolbox) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "doorlab", Version: version()}, &mcp.ServerOptions{
 		Instructions: "doorlab simulates unattended-store access control and judges its guarantees. Write a scenario, lint it, run it, explain its verdict. " +
-			"faults_add, boards and journal need a running laboratory (doorlab up).",
+			"faults_add, boards and journal need a running lab (doorlab up).",
 	})
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true}
 	add(s, "lint", "Look for mistakes in a scenario without running it", reads, func(ctx context.Context, in scenarioIn) (*mcp.CallToolResult, any, error) {
@@ -158,14 +158,14 @@ func mcpServer(b *toolbox) *mcp.Server {
 	add(s, "faults", "Explain the faults that boards can have", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
 		return b.command(ctx, "fault", "names")
 	})
-	add(s, "faults_armed", "List the faults in force in the running laboratory", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
+	add(s, "faults_armed", "List the faults in force in the running lab", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
 		return b.lab(ctx, "fault", "list")
 	})
-	add(s, "faults_add", "Arm a fault on simulated boards of the running laboratory", nil, b.addFault)
-	add(s, "faults_reset", "Remove every fault of the running laboratory", nil, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
+	add(s, "faults_add", "Arm a fault on simulated boards of the running lab", nil, b.addFault)
+	add(s, "faults_reset", "Remove every fault of the running lab", nil, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
 		return b.lab(ctx, "fault", "reset")
 	})
-	add(s, "boards", "List boards of the running laboratory with phase, outage age and revisions", reads, func(ctx context.Context, in placeIn) (*mcp.CallToolResult, any, error) {
+	add(s, "boards", "List boards of the running lab with phase, outage age and revisions", reads, func(ctx context.Context, in placeIn) (*mcp.CallToolResult, any, error) {
 		return b.lab(ctx, "board", "list", "--limit", "500", "--place", in.Place)
 	})
 	add(s, "journal", "Show what a board's relays did, oldest first: the ground truth", reads, func(ctx context.Context, in boardIn) (*mcp.CallToolResult, any, error) {

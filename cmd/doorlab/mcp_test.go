@@ -76,8 +76,8 @@ func TestMCPScenarios(t *testing.T) {
 	contains(t, says, "FAIL")
 }
 
-// TestMCPLaboratory: faults, boards and journals of a running laboratory.
-func TestMCPLaboratory(t *testing.T) {
+// TestMCPLab: faults, boards and journals of a running lab.
+func TestMCPLab(t *testing.T) {
 	t.Parallel()
 	tb, w, run := byHand(t)
 	f := &labFlags{}

@@ -25,8 +25,8 @@ func mergeRunsCommand(e *env) *cobra.Command {
 one ledger and one exit code. The result is INVALID if a shard is missing, appears twice,
 is INVALID itself or belongs to another run; a FAIL stays a FAIL.
 
-Histories stay where they are. Those of a check are judged again, shard by shard; what the
-whole suite has to show, the shards have to show together. Those of a load were judged by
+Histories stay where they are. A check's shards are judged again, one by one, and must
+together exercise everything that the whole suite must. A load's histories were judged by
 their generators; counts and histograms are added, and thresholds are judged again.`,
 		Example: `  doorlab check --shard 1/3 --out runs/a      # on three machines
   doorlab check --shard 2/3 --out runs/b

@@ -209,7 +209,7 @@ func failedIn(dir string) (paths []string, err error) {
 	if dir == "newest" {
 		runs, err := filepath.Glob(filepath.Join("runs", "*", "verdicts.json"))
 		if err != nil || len(runs) == 0 {
-			return nil, usagef("--failed: there is no run in runs; name a run directory, --failed=DIR")
+			return nil, usagef("--failed: the directory runs/ has no run; name a run directory with --failed=DIR")
 		}
 		slices.SortFunc(runs, func(a, b string) int { return changed(a).Compare(changed(b)) })
 		dir = filepath.Dir(runs[len(runs)-1])

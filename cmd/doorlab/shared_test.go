@@ -54,7 +54,7 @@ steps:
   - {command: {door: one, outcome: reported}, clauses: [CMD-1]}
 `
 
-// sharedLab is a laboratory that others use, too.
+// sharedLab is a lab that others use, too.
 type sharedLab struct {
 	t     *testing.T
 	tb    *testbed.Testbed
@@ -84,7 +84,7 @@ func newSharedLab(t *testing.T) *sharedLab {
 	return l
 }
 
-// check plays both files against the laboratory.
+// check plays both files against the lab.
 func (l *sharedLab) check(name string, more ...string) report.Result {
 	l.t.Helper()
 	out := filepath.Join(l.dir, name)

@@ -33,7 +33,7 @@ func whyCommand(e *env) *cobra.Command {
   doorlab why --place plc_... --exposure        # who entered on site with a revoked right`, "no arguments",
 		func(l labCall, _ []string) error {
 			if place == "" {
-				return usagef("why: --place is missing: a place's id or name")
+				return usagef("why: --place is missing; 'doorlab place list' shows the places")
 			}
 			if !exposure && (door == "" || (phone == "") == (link == "")) {
 				return usagef("why: give --door and one of --phone and --link, or --exposure")

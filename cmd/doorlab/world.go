@@ -63,7 +63,7 @@ func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return usagef("%s already exists", path)
+		return usagef("%s already exists; choose another name, or delete it first", path)
 	case err != nil:
 		return failf("%s", reason(err))
 	}

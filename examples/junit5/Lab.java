@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A laboratory for Java tests: {@code doorlab up --json} with a clock that the test moves. Java 11 or later, no library.
+ * A lab for Java tests: {@code doorlab up --json} with a clock that the test moves. Java 11 or later, no library.
  *
  * <pre>
  * static Lab lab;

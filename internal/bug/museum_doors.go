@@ -27,7 +27,7 @@ var devices = []Bug{
 	check("board-name-is-id", "LEG-1", "a board has a name", "devices_values legacy_paths"),
 	check("board-doors-hidden", "LEG-1", "a board lists its doors", "devices_values legacy_paths"),
 	check("board-channels-hidden", "LEG-1", "a board lists its channels", "devices_values legacy_paths"),
-	check("absent-board-seen-later", "LEG-1", "lastSeenAt of a board that is away doesn't change", "doors_values"),
+	check("absent-board-seen-later", "LEG-1", "lastSeenAt of a board that is offline doesn't change", "doors_values"),
 	check("board-seen-never", "LEG-1", "a board's lastSeenAt is the time of its last message", "devices_values legacy_paths"),
 	check("netloss-grace-is-default", "OFF-3 LEG-1", "graceSec is what the board confirmed", "outage_policy outage_netloss_rules legacy_paths"),
 	check("netloss-channels-all-close", "OFF-3 LEG-1", "channels are what the board confirmed", "outage_policy outage_netloss_rules legacy_paths"),

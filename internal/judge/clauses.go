@@ -6,7 +6,7 @@ package judge
 // clauses are the guarantees in report order, each with a one-line promise. Some are judged by checkers over the
 // history, some by the assertions of scenarios, most by both.
 var clauses = [...][2]string{
-	{"AUTH-1", "a key can be exchanged for a 900 s token of its place and scopes"},
+	{"AUTH-1", "an API key can be exchanged for a 900 s token of its place and scopes"},
 	{"AUTH-2", "an expired or forged token gets 401, a missing scope 403"},
 	{"AUTH-3", "30 token exchanges per minute per address, then 429"},
 	{"AUTH-4", "a test key never moves a live door; no key touches another place"},
@@ -26,8 +26,8 @@ var clauses = [...][2]string{
 	{"CMD-2", "409 offline: never sent, no actuation"},
 	{"CMD-3", "502 refused: no actuation"},
 	{"CMD-4", "504: zero or one actuation, never after notAfter"},
-	{"CMD-5", "one key opens at most once and always gets the first result"},
-	{"CMD-6", "CMD-1..5 hold when server, board or line dies"},
+	{"CMD-5", "one Idempotency-Key opens at most once and always gets the first result"},
+	{"CMD-6", "CMD-1..5 hold when the server, a board or its connection dies"},
 	{"CMD-7", "a hold lasts N minutes, or until locked"},
 	{"CMD-8", "in the test place open, hold, close, policy and netloss succeed"},
 	{"SYNC-1", "registrations reach every connected board within 300 s"},

@@ -50,7 +50,7 @@ func TestSpread(t *testing.T) {
 	if sum != 1000 {
 		t.Errorf("got %v values in the bars, want 1000", sum)
 	}
-	if want := "slowest of 1,000: 1 s (limit 5 m); half within 500 ms, 90 % within 900 ms, 99 % within 990 ms"; c.Note != want {
+	if want := "slowest of 1,000: 1 s (limit 5 m); half within 500 ms, 90% within 900 ms, 99% within 990 ms"; c.Note != want {
 		t.Errorf("got note %q, want %q", c.Note, want)
 	}
 	var ticks []string

@@ -53,7 +53,7 @@ func Spread(id, title string, values []float64, limit float64) Chart {
 		c.Note += fmt.Sprintf(" (limit %s)", amount.Duration(limit/1000))
 		c.Marks = append(c.Marks, Mark{math.Log10(limit), "limit", "limit " + amount.Duration(limit/1000)})
 	}
-	c.Note += fmt.Sprintf("; half within %s, 90 %% within %s, 99 %% within %s", brief(p50), brief(p90), brief(p99))
+	c.Note += fmt.Sprintf("; half within %s, 90%% within %s, 99%% within %s", brief(p50), brief(p90), brief(p99))
 	return c
 }
 

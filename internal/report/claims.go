@@ -46,7 +46,7 @@ func (e *evidence) missing(clause string) string {
 	case len(e.untried[clause]) > 0:
 		return strings.Join(e.untried[clause], "; ")
 	case e.unseen(clause):
-		return "nothing that " + clause + " is about happened (docs/scenarios.md says what has to)"
+		return "the situation that " + clause + " is about never arose (docs/evidence.md lists what has to happen)"
 	}
 	return ""
 }

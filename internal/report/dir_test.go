@@ -51,8 +51,8 @@ func TestNothingRan(t *testing.T) {
 	late := report.FileResult{Status: judge.Skipped, Reason: report.NotRun + "interrupted"}
 	other := report.FileResult{Status: judge.Skipped, Reason: "needs a control listener"}
 	for want, files := range map[string][]report.FileResult{
-		"no file was run: nothing was shown":        {late, late},
-		"every file was skipped: nothing was shown": {late, other},
+		"no file was run, so nothing was tested":                                                 {late, late},
+		"every file was skipped, so nothing was tested; the report says what each of them needs": {late, other},
 	} {
 		res := report.Result{Files: files}
 		res.Settle(nil)

@@ -42,8 +42,8 @@ func TestIdleFaultIsInvalid(t *testing.T) {
 		want   judge.Status
 		reason string
 	}{
-		"no hit":      {func(*report.Result) {}, judge.Invalid, "no scenario drove the fault skew: 0 hits in the whole suite"},
-		"not armed":   {func(r *report.Result) { r.Files = r.Files[:len(r.Files)-1] }, judge.Invalid, "no scenario drove the fault skew, " + faults.All[len(faults.All)-1].Name},
+		"no hit":      {func(*report.Result) {}, judge.Invalid, "never acted during the whole suite: skew; add a scenario in which each of these faults acts"},
+		"not armed":   {func(r *report.Result) { r.Files = r.Files[:len(r.Files)-1] }, judge.Invalid, "never acted during the whole suite: skew, " + faults.All[len(faults.All)-1].Name},
 		"a selection": {func(r *report.Result) { r.Whole = false }, judge.Pass, ""},
 		"one skipped": {func(r *report.Result) { r.Files[0].Status = judge.Skipped }, judge.Pass, ""},
 		"and a breach": {func(r *report.Result) {

@@ -42,7 +42,7 @@ func (f *Fleet) board(e *history.Event) *boardState {
 	return b
 }
 
-// Count is how many boards are connected, how many are away, and how many are connected but lack their place's latest
+// Count is how many boards are connected, how many are offline, and how many are connected but lack their place's latest
 // revision.
 func (f *Fleet) Count() (online, away, behind int) {
 	for _, b := range f.boards {
@@ -59,7 +59,7 @@ func (f *Fleet) Count() (online, away, behind int) {
 	return online, away, behind
 }
 
-// standing adds to how many boards are connected at a time, away, and away for longer than the limit.
+// standing adds to how many boards are connected at a time, offline, and offline for longer than the limit.
 func (f *Fleet) standing(now int64, online, away, stopped *int) {
 	for _, b := range f.boards {
 		switch {
@@ -95,7 +95,7 @@ func (f *Fleet) See(e *history.Event) {
 	}
 }
 
-// boards shows how many boards are connected, away, and away for more than 36 h, over time.
+// boards shows how many boards are connected, offline, and offline for more than 36 h, over time.
 func (c *course) boards() plot.Chart {
 	var online, away, stopped [bins]int
 	last := 0 // after the end of a world, nothing is known about its boards
@@ -134,8 +134,8 @@ func (c *course) boards() plot.Chart {
 		}
 	}
 	line("connected", 2, online)
-	line("away", 4, away)
-	line("away over 36 h", 3, stopped)
+	line("offline", 4, away)
+	line("offline over 36 h", 3, stopped)
 	return out
 }
 

@@ -166,7 +166,7 @@ func (res *Result) Note(format string, args ...any) {
 const NotRun = "not run: "
 
 // nothingPlayed is why a run without scenarios isn't PASS.
-const nothingPlayed = "the run has no scenarios: nothing was shown"
+const nothingPlayed = "the run has no scenarios, so nothing was tested"
 
 // settle derives ledger and status from the checkers' verdicts.
 func (res *Result) settle(verdicts []judge.Verdict) {
@@ -189,17 +189,17 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	res.filesSay()
 	res.ledgerSays(judge.Invalid)
 	if res.told && res.Status == judge.Pass && !slices.ContainsFunc(res.Ledger, func(r judge.Row) bool { return r.Status != judge.Skipped || r.Judged+r.Real > 0 }) {
-		res.Status, res.Reason = judge.Invalid, "no guarantee was exercised: nothing that one of them is about happened"
+		res.Status, res.Reason = judge.Invalid, "no guarantee was exercised: no situation that a guarantee is about arose; docs/evidence.md lists them"
 	}
 	if idle := res.unhit(); len(idle) > 0 {
 		res.Status = Heavier(res.Status, judge.Invalid)
-		res.Reason = cmp.Or(res.Reason, "no scenario drove the fault "+strings.Join(idle, ", ")+": 0 hits in the whole suite")
+		res.Reason = cmp.Or(res.Reason, "never acted during the whole suite: "+strings.Join(idle, ", ")+"; add a scenario in which each of these faults acts")
 	}
 	ran := func(f FileResult) bool { return !strings.HasPrefix(f.Reason, NotRun) }
 	if res.Status == judge.Skipped && len(res.Files) > 0 && !slices.ContainsFunc(res.Files, ran) {
-		res.Reason = cmp.Or(res.Reason, "no file was run: nothing was shown")
+		res.Reason = cmp.Or(res.Reason, "no file was run, so nothing was tested")
 	} else if res.Status == judge.Skipped && len(res.Files) > 0 {
-		res.Reason = cmp.Or(res.Reason, "every file was skipped: nothing was shown")
+		res.Reason = cmp.Or(res.Reason, "every file was skipped, so nothing was tested; the report says what each of them needs")
 	} else if res.Status == judge.Skipped {
 		res.Reason = cmp.Or(res.Reason, nothingPlayed)
 	}

@@ -75,7 +75,7 @@ func TestNothingPlayedIsNoPass(t *testing.T) {
 	must.OK(t, report.WriteDir(dir, res))
 	again := must.Get(report.Judge(dir))(t)
 	line := report.Line(again)
-	if again.ExitCode() != 6 || !strings.HasPrefix(line, "SKIPPED · 0 scenarios · ") || !strings.HasSuffix(line, "\nthe run has no scenarios: nothing was shown") {
+	if again.ExitCode() != 6 || !strings.HasPrefix(line, "SKIPPED · 0 scenarios · ") || !strings.HasSuffix(line, "\nthe run has no scenarios, so nothing was tested") {
 		t.Errorf("exit %d, %s\nwant 6, SKIPPED, and that it has no scenarios", again.ExitCode(), line)
 	}
 	for name := range writers {

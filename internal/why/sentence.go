@@ -12,9 +12,9 @@ import (
 func (a Answer) Sentence() string {
 	var b strings.Builder
 	if a.Server.Known {
-		b.WriteString("A call or link, which the server decides, " + a.Server.does() + ". ")
+		b.WriteString("For a call or a link the server decides, and it " + a.Server.does() + ". ")
 	} else {
-		b.WriteString("What the server would have decided about a call or link isn't known: the recording begins later. ")
+		b.WriteString("What the server would have decided about a call or link isn't known, because the recording starts after that time; ask about a later one. ")
 	}
 	if !a.Board.Known {
 		b.WriteString("It isn't known what board " + a.Copy.BoardID + " decides on site: " + a.unknown() + ".")
@@ -84,7 +84,7 @@ func (a Answer) copied() string {
 func (a Answer) unknown() string {
 	switch {
 	case !a.Server.Known:
-		return "the recording begins later"
+		return "the recording starts after that time"
 	case a.Copy.Real:
 		return "a real board is in its place, and that board's copy isn't recorded"
 	case !a.Copy.Seen:

@@ -53,7 +53,7 @@ type Summary struct {
 	Operations int // steps played
 	Seconds    float64
 	Failures   []Failure
-	Unsteady   int // failed once but not again, on a machine that is too slow
+	Flaky      int // failed once but not again, on a machine that is too slow
 	Invalid    int // could not be judged, twice
 	Trouble    string
 }
@@ -203,7 +203,7 @@ func (r *run) suspect(outer context.Context, index int, ops []Op, first verdict)
 		again = first
 	case again.status == judge.Pass:
 		r.mu.Lock()
-		r.sum.Unsteady++
+		r.sum.Flaky++
 		r.say("sequence %d passes with the usual bounds: not counted", index)
 		r.mu.Unlock()
 		return nil

@@ -120,12 +120,12 @@ func TestRunOperations(t *testing.T) {
 }
 
 // What passes with the usual bounds, or can't be judged, is no failure, and is counted.
-func TestRunUnsteady(t *testing.T) {
+func TestRunFlaky(t *testing.T) {
 	t.Parallel()
 	play, n := target("clock: run", judge.Fail, judge.Pass, judge.Fail, judge.Blocked)
 	s, err := Run(t.Context(), Config{Seed: 1, Sequences: 2, Parallel: 1, Play: play})
-	if err != nil || s.Unsteady != 1 || s.Invalid != 1 || len(s.Failures) != 0 || *n != 4 {
-		t.Errorf("%v, %+v after %d plays; want one unsteady and one invalid after 4", err, s, *n)
+	if err != nil || s.Flaky != 1 || s.Invalid != 1 || len(s.Failures) != 0 || *n != 4 {
+		t.Errorf("%v, %+v after %d plays; want one flaky and one invalid after 4", err, s, *n)
 	}
 }
 

@@ -15,7 +15,7 @@ func (r *run) line() string {
 	s, spent := r.sum, clock.Mono()-r.began
 	s.Seconds = spent.Seconds()
 	out := fmt.Sprintf("%7.1fs  %s", s.Seconds, of("sequences", s.Sequences, r.cfg.Sequences))
-	out += fmt.Sprintf(", %.0f a minute, %s, %s", s.PerMinute(), of("operations", s.Operations, r.cfg.Steps), s.found(r.kept))
+	out += fmt.Sprintf(", %.0f per minute, %s, %s", s.PerMinute(), of("operations", s.Operations, r.cfg.Steps), s.found(r.kept))
 	if r.cfg.For > spent && r.ctx.Err() == nil {
 		return out + ", " + (r.cfg.For - spent).Round(time.Second).String() + " left"
 	}
@@ -39,7 +39,7 @@ func (s Summary) found(kept int) string {
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{kept, "failed"}, {s.Unsteady, "unsteady"}, {s.Invalid, "not judged"}} {
+	}{{kept, "failed"}, {s.Flaky, "flaky"}, {s.Invalid, "not judged"}} {
 		if x.n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", x.n, x.what))
 		}

@@ -35,15 +35,15 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
-			"   15.0s  6 sequences, 24 a minute, ", "1 unsteady, 25s left\n", "   30.0s  13 sequences, 26 a minute, ", ", 10s left\n",
+			"   15.0s  6 sequences, 24 per minute, ", "1 flaky, 25s left\n", "   30.0s  13 sequences, 26 per minute, ", ", 10s left\n",
 			"sequence 3: FAIL: too slow\n", "sequence 3 passes with the usual bounds: not counted\n",
 		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("progress is\n%swant a line with %q", b.String(), want)
 			}
 		}
-		if sum.Unsteady != 1 {
-			t.Errorf("%d unsteady, want 1", sum.Unsteady)
+		if sum.Flaky != 1 {
+			t.Errorf("%d flaky, want 1", sum.Flaky)
 		}
 	})
 }

@@ -111,7 +111,7 @@ func (w *worlds) progress() string {
 	if share > 0.001 {
 		left = (time.Duration(float64(gone)/share) - gone).Round(time.Second).String()
 	}
-	return fmt.Sprintf("%s  %3.0f %%  %s, %.0f/s, %s left, heap %d MB", w.c.Start.Add(played).UTC().Format("2006-01-02 15:04"), 100*share, amount.Many(n, "decision"), float64(n)/gone.Seconds(), left, heap()>>20)
+	return fmt.Sprintf("%s  %3.0f%%  %s, %.0f/s, %s left, heap %d MB", w.c.Start.Add(played).UTC().Format("2006-01-02 15:04"), 100*share, amount.Many(n, "decision"), float64(n)/gone.Seconds(), left, heap()>>20)
 }
 
 // result is what the run found out.
@@ -138,10 +138,10 @@ func (w *worlds) result(ctx context.Context, started time.Time, counts Counts, e
 		res.Note("%d messages between server and boards were given up by jumps of the clock", abandoned)
 	}
 	if counts.Decisions == 0 {
-		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came to a door: no entry was drawn, so nothing was shown"})
+		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came to a door: no entry was drawn, so nothing was tested"})
 	}
 	if len(kept.evidence) > 0 {
-		res.Note("of the history, %s is kept (%s)", kept.shown, map[bool]string{true: "the first segment with a breach", false: "the last segment"}[kept.breached])
+		res.Note("of the history, %s is kept (%s)", kept.shown, map[bool]string{true: "the first segment in which a guarantee was broken", false: "the last segment"}[kept.breached])
 	}
 	res.SettleVerdicts(kept.evidence, judge.Combine(verdicts...))
 	for _, f := range res.Files {

@@ -76,7 +76,7 @@ func (t *table) ratios(w *row) []float64 {
 }
 
 // columns of the table; all but the first are right-aligned.
-var columns = []string{"subject", "per second", "slowest..fastest turn", "of its floor", "p50", "p99", "CPU per call", "allocations", "bytes", "commits per call", "KiB a board"}
+var columns = []string{"subject", "per second", "slowest..fastest turn", "of its floor", "p50", "p99", "CPU per call", "allocations", "bytes", "commits per call", "KiB per board"}
 
 // cells are a row's cells as printed.
 func (t *table) cells(r *row) []string {

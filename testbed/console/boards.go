@@ -193,7 +193,7 @@ func (v *boardsView) rows(n names, found []Board, q map[string][]string) {
 	}
 }
 
-// age is how long a board has been away; "" while it is online.
+// age is how long a board has been offline; "" while it is online.
 func age(d time.Duration, online bool) string {
 	switch {
 	case online:

@@ -1,6 +1,6 @@
 // Package console is the web console on the control listener, server-rendered:
-// pages to look at the laboratory, and forms whose buttons press the control API
-// and the public API as anybody else would. It keeps no state of the laboratory;
+// pages to look at the lab, and forms whose buttons press the control API
+// and the public API as anybody else would. It keeps no state of the lab;
 // what it shows, Config gives it.
 //
 // A page is a Page: its path, the template that shows it, its View, what its

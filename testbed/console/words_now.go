@@ -22,7 +22,7 @@ var nowWords = map[string]pair{
 	"clock.go":      {"Go", "이동"},
 	"clock.mark":    {"Name this moment", "지금 시각에 이름 붙이기"},
 	"clock.set":     {"Mark", "표시"},
-	"clock.marked":  {"%s is %s UTC. To jump there or past it: %[1]s+36h.", "%s: UTC %s. 그 뒤로 이동하려면 %[1]s+36h라고 입력하세요."},
+	"clock.marked":  {"%s is %s UTC. To jump to a time after it, enter %[1]s+36h.", "%s: UTC %s. 그 뒤로 이동하려면 %[1]s+36h라고 입력하세요."},
 	"clock.said":    {"It is %s UTC now.", "현재 시각은 UTC %s입니다."},
 
 	"due.title":     {"What happened during the %s jump, from %s to %s (took %s)", "%[1]s 이동하는 동안 일어난 일, %[2]s부터 %[3]s까지 (%[4]s 걸림)"},
