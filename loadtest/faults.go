@@ -130,14 +130,9 @@ func (r *Result) judgeFaults() {
 	for _, f := range r.Faults {
 		switch {
 		case f.Error != "":
-			r.Reasons = append(r.Reasons, fmt.Sprintf("the fault %s at %s: %s", f.Fault, span(f.At), f.Error))
+			r.doubt(fmt.Sprintf("the fault %s at %s: %s", f.Fault, span(f.At), f.Error))
 		case f.Hits == 0:
-			r.Reasons = append(r.Reasons, fmt.Sprintf("the fault %s at %s never acted", f.Fault, span(f.At)))
-		default:
-			continue
-		}
-		if r.Verdict == Pass {
-			r.Verdict = Invalid
+			r.doubt(fmt.Sprintf("the fault %s at %s never acted", f.Fault, span(f.At)))
 		}
 	}
 }

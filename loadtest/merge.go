@@ -80,10 +80,8 @@ func merge(parts []Result, wrong []string) Result {
 		_ = c.merge(p) // they were readable before
 		m.add(p)
 		m.Shards = append(m.Shards, p.ended())
-		for _, why := range p.Reasons {
-			if p.Verdict == Invalid {
-				m.Verdict, m.Reasons = Invalid, append(m.Reasons, p.name(i)+": "+why)
-			}
+		for _, why := range p.doubted() {
+			m.doubt(p.name(i) + ": " + why)
 		}
 		for _, t := range p.Thresholds {
 			if !t.OK {
@@ -100,9 +98,7 @@ func merge(parts []Result, wrong []string) Result {
 			}
 		}
 	}
-	if wrong = slices.Concat(wrong, twice, unlike(parts)); len(wrong) > 0 {
-		m.Verdict, m.Reasons = Invalid, append(m.Reasons, wrong...)
-	}
+	m.doubt(slices.Concat(wrong, twice, unlike(parts))...)
 	m.Lag, m.Outcomes, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), c.codes, c.errors
 	m.Stages = m.Plan.stageResults(c)
 	m.Series, m.Phases, m.Lab, m.Samples = mergeSeries(m.Started, parts), mergePhases(parts), mergeLabs(m.Started, parts), mergeSamples(parts)
@@ -114,6 +110,15 @@ func merge(parts []Result, wrong []string) Result {
 	}
 	m.joinGuarantees(parts)
 	return m
+}
+
+// doubted says why the part's figures don't describe the system. A part without Doubts that is INVALID never began, or is of
+// an older version.
+func (r Result) doubted() []string {
+	if len(r.Doubts) == 0 && r.Verdict == Invalid {
+		return r.Reasons
+	}
+	return r.Doubts
 }
 
 // add adds a part's counts.
@@ -180,7 +185,7 @@ func (m *Result) startedApart(parts []Result) {
 			}
 		}
 	}
-	m.Verdict, m.Reasons = Invalid, append(m.Reasons, fmt.Sprintf("%s can't be judged: the generators started %s apart, more than %s; see --start-at", what, amount.Duration(round(m.apart.Seconds(), 1)), amount.Duration(together.Seconds())))
+	m.doubt(fmt.Sprintf("%s can't be judged: the generators started %s apart, more than %s; see --start-at", what, amount.Duration(round(m.apart.Seconds(), 1)), amount.Duration(together.Seconds())))
 }
 
 // mergePhases adds the histograms of each phase.

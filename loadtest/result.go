@@ -19,6 +19,7 @@ type Result struct {
 	Plan    Plan     `json:"plan"`
 	Verdict string   `json:"verdict"`
 	Reasons []string `json:"reasons,omitempty"` // why it is not PASS
+	Doubts  []string `json:"doubts,omitempty"`  // why its figures don't describe the system, also if it is FAIL
 	Seed    int64    `json:"seed"`
 	Run     string   `json:"run"`               // what makes the run's keys its own
 	Version string   `json:"version,omitempty"` // of the program that wrote it

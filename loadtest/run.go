@@ -47,6 +47,7 @@ type runner struct {
 	begun   history.Event  // when and where the run began
 	meter   *client.Meter  // of the clocks of the target's processes; nil = the target is the run's own
 	encode  vegeta.Encoder // results.bin
+	tried   int            // steps of a search so far
 
 	sources  []http.RoundTripper // one a place
 	follower sync.WaitGroup

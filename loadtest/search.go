@@ -54,8 +54,7 @@ func settled(best, worst Result, lo, hi float64) Result {
 		best.Notes = append(best.Notes, fmt.Sprintf("even the highest rate of the plan, %s, kept the thresholds: more may be possible", perSecond(lo)))
 	}
 	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
-		best.Verdict = Invalid
-		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))
+		best.doubt(fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))
 	}
 	return best
 }
@@ -86,7 +85,8 @@ func (r *runner) try(ctx context.Context, rate float64) (Result, error) {
 	s := &schedule{}
 	s.add(rate, rate, time.Duration(r.plan.Duration).Seconds())
 	s.close()
-	return r.step(ctx, s, fmt.Sprintf("%s-%s", r.plan.Name, number(round(rate, 1))))
+	r.tried++ // rates may look alike, and the step's keys come from its name
+	return r.step(ctx, s, fmt.Sprintf("%s-%d-%s", r.plan.Name, r.tried, number(round(rate, 1))))
 }
 
 // nextRate is the rate to try between the best that held and the lowest that

@@ -19,6 +19,8 @@ type StageResult struct {
 	Sent     int64     `json:"sent"`
 	Lag      Latency   `json:"lag"`
 	Outcomes []Outcome `json:"outcomes"` // "all" first
+
+	Interrupted int64 `json:"interrupted,omitempty"` // of those without an answer, how many an interruption cancelled
 }
 
 // Latency is that of all its requests, from the scheduled send.
@@ -68,7 +70,7 @@ func (p Plan) stageResults(c *collector) (out []StageResult) {
 		if outcomes == nil { // nothing was due
 			outcomes = []Outcome{}
 		}
-		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes})
+		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes, of.errors[interrupted]})
 		from += seconds
 	}
 	return out
@@ -79,7 +81,7 @@ func (c *collector) mergeStages(p Result) error {
 	var errs []error
 	for i, s := range p.Stages {
 		if s.Sent > 0 {
-			errs = append(errs, c.ofStage(i).merge(Result{Sent: s.Sent, Lag: s.Lag, Outcomes: s.Outcomes}))
+			errs = append(errs, c.ofStage(i).merge(Result{Sent: s.Sent, Lag: s.Lag, Outcomes: s.Outcomes, Errors: map[string]int64{interrupted: s.Interrupted}}))
 		}
 	}
 	return errors.Join(errs...)

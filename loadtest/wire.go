@@ -122,6 +122,9 @@ func http1() *http.Protocols {
 	return &p
 }
 
+// interrupted is the cause of requests that were cancelled because the run was interrupted.
+const interrupted = "interrupted"
+
 // cause names why a hit has no answer, in few enough words to count by, and
 // whether it was this machine's limit.
 func cause(text string) (name string, ours bool) {
@@ -134,7 +137,7 @@ func cause(text string) (name string, ours bool) {
 		{"token of", "no token", false},
 		{"Client.Timeout", "timeout", false},
 		{context.DeadlineExceeded.Error(), "timeout", false},
-		{context.Canceled.Error(), "interrupted", false},
+		{context.Canceled.Error(), interrupted, false},
 		{syscall.ECONNREFUSED.Error(), "connection refused", false},
 		{syscall.ECONNRESET.Error(), "connection reset", false},
 		{syscall.EPIPE.Error(), "connection reset", false},
