@@ -34,7 +34,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		res.PlannedRate = round(float64(s.total)/s.seconds, 2)
 	}
 	res.SentRate = res.PlannedRate
-	if real > 0 {
+	if planned > 0 { // one request alone has no rate
 		res.SentRate = round(res.PlannedRate*planned/real, 2)
 	}
 	weak := r.invalid(c, real-planned, res)
@@ -88,7 +88,7 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 	return why
 }
 
-// settling is how long times and shares are left alone: the first answers of a load say little about them.
+// settling is how long times and shares are left alone: the first answers of a load, or of a stage, say little about them.
 const settling = 5 * time.Second
 
 // broken is an upper limit that the answers so far break, for a plan that stops then; "" = none. It is looked for once a
@@ -100,15 +100,13 @@ func (r *runner) broken(c *collector) string {
 		return ""
 	}
 	for _, j := range r.plan.stretches(c, c.lastSent.Seconds()) {
-		if j.of != c {
-			j.seconds = min(j.seconds, float64(j.of.sent)) // a stage that has hardly begun says as little
-		}
+		young := c.lastSent.Seconds()-j.from < settling.Seconds()
 		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
 			l, err := parseThreshold(name, j.limits[name])
 			if err != nil || l.atLeast || r.shard != nil && r.shard.Of > 1 && l.waits() {
 				continue
 			}
-			if counted := l.answers() && !l.share; !counted && j.seconds < settling.Seconds() {
+			if counted := l.answers() && !l.share; !counted && young {
 				continue
 			}
 			if t := l.judge(name, j.limits[name], j.of, j.seconds); !t.OK && t.Value != none {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -23,7 +22,7 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 	var lost []Shard
 	var wrong []string
 	var first error
-	failed := false
+	failed := 0
 	for _, dir := range dirs {
 		p, err := ReadResult(dir)
 		if err == nil && len(p.Shards) > 0 {
@@ -33,7 +32,9 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 			err = newCollector().merge(p)
 		}
 		if err != nil {
-			first, failed = cmp.Or(first, fmt.Errorf("%s can't be merged: %w", dir, err)), failed || p.Verdict == Fail
+			if first = cmp.Or(first, fmt.Errorf("%s can't be merged: %w", dir, err)); p.Verdict == Fail && failed != 4 {
+				failed = p.ExitCode()
+			}
 			lost, wrong = append(lost, Shard{Dir: dir}), append(wrong, fmt.Sprintf("%s can't be merged: %s", dir, err))
 			continue
 		}
@@ -45,7 +46,7 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 	}
 	m := merge(parts, wrong)
 	m.Shards = append(m.Shards, lost...)
-	if failed {
+	if m.lost = failed; failed > 0 {
 		m.Verdict = Fail
 	}
 	err := report.MakeDir(out)
@@ -178,11 +179,10 @@ func (m *Result) startedApart(parts []Result) {
 	m.Seconds = round(end.Sub(m.Started).Seconds(), 3)
 	m.SentRate = round(float64(m.Sent)/m.Seconds, 2) // a sum of rates was never sent
 	what := "the rate"
-	for _, j := range m.Plan.stretches(newCollector(), 0) {
-		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
-			if l, err := parseThreshold(name, j.limits[name]); err == nil && l.measure == "rate" && what == "the rate" {
-				what = j.prefix + name
-			}
+	for prefix, limits := range m.Plan.limits {
+		if _, limited := limits["rate_min"]; limited {
+			what = prefix + "rate_min"
+			break
 		}
 	}
 	m.doubt(fmt.Sprintf("%s can't be judged: the generators started %s apart, more than %s; see --start-at", what, amount.Duration(round(m.apart.Seconds(), 1)), amount.Duration(together.Seconds())))

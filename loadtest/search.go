@@ -104,5 +104,8 @@ func nextRate(lo, hi, top, precision float64) float64 {
 	case hi/lo-1 <= precision:
 		return 0
 	}
-	return (lo + hi) / 2
+	if mid := (lo + hi) / 2; lo < mid && mid < hi {
+		return mid
+	}
+	return 0 // no number lies between them
 }
