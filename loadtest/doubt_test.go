@@ -3,11 +3,14 @@ package loadtest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/must"
 )
 
@@ -94,5 +97,37 @@ func TestInterruptedIsNotFailed(t *testing.T) {
 				t.Errorf("%s: merged %s %q, want %s", name, m.Verdict, m.Reasons, c.want)
 			}
 		})
+	}
+}
+
+// TestInterruptedForItsToken: a hit that an interruption cancels while it waits for a token counts as interrupted; one that is
+// cancelled otherwise is an error.
+func TestInterruptedForItsToken(t *testing.T) {
+	t.Parallel()
+	for want, stop := range map[string]func(run, hit context.CancelFunc){
+		interrupted: func(run, _ context.CancelFunc) { run() },
+		"no token":  func(_, hit context.CancelFunc) { hit() },
+	} {
+		s := testSource(mustParse(t, "rate: 1\nduration: 1s"), 1)
+		h := s.make()
+		s.flying.Store(h.n, h)
+		run, endRun := context.WithCancel(t.Context())
+		defer endRun()
+		hit, endHit := context.WithCancel(t.Context())
+		defer endHit()
+		h.door.place.token = &client.Token{Now: time.Now, Ask: func(ctx context.Context) (client.Exchanged, error) {
+			stop(endRun, endHit)
+			<-ctx.Done()
+			return client.Exchanged{}, fmt.Errorf("token of plc_1: %w", ctx.Err())
+		}}
+		req := must.Get(http.NewRequestWithContext(hit, h.method, h.text, nil))(t)
+		req.Header.Set(hitHeader, "0")
+		_, err := (&wire{source: s, ctx: run}).RoundTrip(req)
+		if err == nil {
+			t.Fatal("a hit without a token was sent")
+		}
+		if got, _ := cause(err.Error()); got != want {
+			t.Errorf("%v counts as %q, want %q", err, got, want)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package loadtest
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -52,5 +54,30 @@ func TestSearchEnds(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestSearchKeepsBreaches: like a guarantee, the contract is kept or broken by the whole search. A lower rate at which it
+// is kept, or an interruption, excuses nothing.
+func TestSearchKeepsBreaches(t *testing.T) {
+	t.Parallel()
+	for name, within := range map[string]time.Duration{"to its end": time.Hour, "interrupted": 3500 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			f.docs = someDocs
+			f.work = func(n int) (int, string) {
+				if n == 15 { // in the second step
+					return 504, "noResponse"
+				}
+				return 200, ""
+			}
+			target, o := bubble(f)
+			ctx, cancel := context.WithTimeout(t.Context(), within)
+			defer cancel()
+			res, err := Run(ctx, target, mustParse(t, "pacer: search\nrate: 10\nto: 20\nduration: 1s\nthresholds: {errors: 0}"), o)
+			if !errors.Is(err, ctx.Err()) || res.Highest < 10 || res.Verdict != Fail || res.ExitCode() != 4 || res.Breaches != 1 || res.Validated <= 30 {
+				t.Errorf("%s: got %v, %s %q, exit %d, highest %g, %d breaches of %d; want FAIL, 4, at least 10/s and 1 of more than 30", name, err, res.Verdict, res.Reasons, res.ExitCode(), res.Highest, res.Breaches, res.Validated)
+			}
+		})
 	}
 }
