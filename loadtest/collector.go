@@ -57,10 +57,10 @@ func record(h *hdrhistogram.Histogram, d time.Duration) {
 
 // add processes a result.
 func (c *collector) add(r *vegeta.Result) {
-	outcome := vocab.Outcome(r.Headers.Get(outcomeHeader))
+	outcome, name, ours := vocab.Outcome(r.Headers.Get(outcomeHeader)), "", false
 	if outcome == "" {
 		outcome = noAnswer
-		name, ours := cause(r.Error)
+		name, ours = cause(r.Error)
 		c.errors[name]++
 		if ours {
 			c.starved[name]++
@@ -85,6 +85,9 @@ func (c *collector) add(r *vegeta.Result) {
 	if of := c.stage(due.Sub(c.pacer.began)); of != nil {
 		of.record(outcome, r.Latency, since, lag)
 		of.sent++
+		if name == interrupted {
+			of.errors[name]++
+		}
 	}
 	c.metrics.answered(outcome, r.Latency, since, lag, c.pacer.schedule.rate(due.Sub(c.pacer.began).Seconds()))
 	offset := r.Timestamp.Sub(c.pacer.began)

@@ -178,5 +178,3 @@ func spreadOf(v []float64) float64 {
 	}
 	return 1.4826 * plot.Median(off)
 }
-
-func pow10(x float64) float64 { return math.Pow(10, x) }

@@ -77,6 +77,9 @@ func (r *runner) disturb(ctx context.Context) (end func() []FaultUse) {
 	}
 }
 
+// arms is how long arming or removing a fault may take. Boards have up to five seconds to notice one.
+const arms = 10 * time.Second
+
 // use is the life of one fault, until ctx ends.
 func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
 	use := FaultUse{PlannedFault: f}
@@ -90,25 +93,31 @@ func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
 	}
 	var list []armed
 	var failed error
+	// The end of the load doesn't end a request that arms: who gives up can't know whether there is a fault to remove.
+	arming, cancel := context.WithTimeout(context.WithoutCancel(ctx), arms)
+	defer cancel()
 	for _, c := range r.control { // of several processes, those that simulate boards
 		var got struct{ FaultID string }
 		body := map[string]any{"fault": f.Fault, "share": float64(f.Share), "params": f.Params, "commands": f.Commands}
-		if err := c.Do(ctx, http.MethodPost, control.Prefix+"/faults", body, &got); err != nil {
+		if err := c.Do(arming, http.MethodPost, control.Prefix+"/faults", body, &got); err != nil {
 			failed = err
 			continue
 		}
 		list = append(list, armed{c, got.FaultID})
 	}
-	if len(list) == 0 {
+	switch {
+	case len(list) == 0:
 		use.Error = fmt.Sprint("it couldn't be armed: ", failed)
 		return use
+	case ctx.Err() != nil:
+		use.Error = "the load was over before it was armed"
 	}
 	if f.For > 0 {
 		_ = client.Pause(ctx, time.Duration(f.For)) // or until the load is over
 	} else {
 		<-ctx.Done()
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), arms)
 	defer cancel()
 	for _, a := range list {
 		var got struct{ Hits int64 }
@@ -130,14 +139,9 @@ func (r *Result) judgeFaults() {
 	for _, f := range r.Faults {
 		switch {
 		case f.Error != "":
-			r.Reasons = append(r.Reasons, fmt.Sprintf("the fault %s at %s: %s", f.Fault, span(f.At), f.Error))
+			r.doubt(fmt.Sprintf("the fault %s at %s: %s", f.Fault, span(f.At), f.Error))
 		case f.Hits == 0:
-			r.Reasons = append(r.Reasons, fmt.Sprintf("the fault %s at %s never acted", f.Fault, span(f.At)))
-		default:
-			continue
-		}
-		if r.Verdict == Pass {
-			r.Verdict = Invalid
+			r.doubt(fmt.Sprintf("the fault %s at %s never acted", f.Fault, span(f.At)))
 		}
 	}
 }

@@ -103,8 +103,8 @@ func (c *check) idle(p Plan) {
 
 // above reports whether any threshold is an upper limit.
 func (p Plan) above() bool {
-	for _, j := range p.stretches(newCollector(), 0) {
-		for name, text := range j.limits {
+	for _, limits := range p.limits {
+		for name, text := range limits {
 			if l, err := parseThreshold(name, text); err != nil || !l.atLeast { // a mistake in it is reported by itself
 				return true
 			}

@@ -93,7 +93,7 @@ func (res *Result) judgeGuarantees() {
 	}
 	for _, row := range res.Guarantees.Rows {
 		if row.Status == judge.Invalid && res.Verdict == Pass {
-			res.Reasons, res.Verdict = append(res.Reasons, row.Clause+": "+row.Number), Invalid
+			res.doubt(row.Clause + ": " + row.Number)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func percentiles(l Latency) (list []plot.Point) {
 	}
 	for i := 0; i <= 80; i++ {
 		nines := float64(i) / 20
-		list = append(list, plot.Point{X: nines, Y: float64(h.ValueAtPercentile(100-100*pow10(-nines))) / 1000})
+		list = append(list, plot.Point{X: nines, Y: float64(h.ValueAtPercentile(100-100*math.Pow(10, -nines))) / 1000})
 	}
 	return list
 }

@@ -34,36 +34,41 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		res.PlannedRate = round(float64(s.total)/s.seconds, 2)
 	}
 	res.SentRate = res.PlannedRate
-	if real > 0 {
+	if planned > 0 { // one request alone has no rate
 		res.SentRate = round(res.PlannedRate*planned/real, 2)
 	}
-	res.Reasons = r.invalid(c, real-planned, res)
-	tooWeak := len(res.Reasons) > 0
+	weak := r.invalid(c, real-planned, res)
+	res.doubt(weak...)
 	if why := late(res.Started, r.opts.StartAt); why != "" {
-		res.Reasons = append(res.Reasons, why)
-	}
-	if len(res.Reasons) > 0 || interrupted {
-		res.Verdict = Invalid
+		res.doubt(why)
 	}
 	if interrupted {
-		res.Reasons = append(res.Reasons, fmt.Sprintf("interrupted after %s of %s", amount.Number(c.sent), amount.Many(int(s.total), "request")))
+		res.doubt(fmt.Sprintf("interrupted after %s of %s", amount.Number(c.sent), amount.Many(int(s.total), "request")))
 	}
 	if c.aborted != "" {
 		res.Notes = append(res.Notes, fmt.Sprintf("stopped after %s of %s, because %s was broken", amount.Number(c.sent), amount.Many(int(s.total), "request"), c.aborted))
 	}
 	if p := r.api.promise; p != nil && p.unread != nil {
-		res.Verdict = Invalid
-		res.Reasons = append(res.Reasons, "answers were not checked: "+strings.ReplaceAll(p.unread.Error(), "\n", "; "))
+		res.doubt("answers were not checked: " + strings.ReplaceAll(p.unread.Error(), "\n", "; "))
 	}
 	res.Faults = c.faults
 	res.judgeFaults()
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
 	res.judgeSilence()
-	if tooWeak && res.Verdict == Fail {
+	if len(weak) > 0 && res.Verdict == Fail {
 		res.Notes = append(res.Notes, "the generator couldn't keep up, so the latencies say nothing about the system; how requests were answered does")
 	}
 	return res
+}
+
+// doubt adds reasons why the figures don't describe the system, which makes the run INVALID. A FAIL stays one, but a merge
+// must know them: its other parts may make up for what failed, never for these.
+func (res *Result) doubt(why ...string) {
+	res.Doubts, res.Reasons = append(res.Doubts, why...), append(res.Reasons, why...)
+	if len(why) > 0 && res.Verdict == Pass {
+		res.Verdict = Invalid
+	}
 }
 
 // invalid says why the generator, and not the system, was the bottleneck.
@@ -83,7 +88,7 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 	return why
 }
 
-// settling is how long times and shares are left alone: the first answers of a load say little about them.
+// settling is how long times and shares are left alone: the first answers of a load, or of a stage, say little about them.
 const settling = 5 * time.Second
 
 // broken is an upper limit that the answers so far break, for a plan that stops then; "" = none. It is looked for once a
@@ -95,15 +100,13 @@ func (r *runner) broken(c *collector) string {
 		return ""
 	}
 	for _, j := range r.plan.stretches(c, c.lastSent.Seconds()) {
-		if j.of != c {
-			j.seconds = min(j.seconds, float64(j.of.sent)) // a stage that has hardly begun says as little
-		}
+		young := c.lastSent.Seconds()-j.from < settling.Seconds()
 		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
 			l, err := parseThreshold(name, j.limits[name])
 			if err != nil || l.atLeast || r.shard != nil && r.shard.Of > 1 && l.waits() {
 				continue
 			}
-			if counted := l.answers() && !l.share; !counted && j.seconds < settling.Seconds() {
+			if counted := l.answers() && !l.share; !counted && young {
 				continue
 			}
 			if t := l.judge(name, j.limits[name], j.of, j.seconds); !t.OK && t.Value != none {

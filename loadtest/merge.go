@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -23,7 +22,7 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 	var lost []Shard
 	var wrong []string
 	var first error
-	failed := false
+	failed := 0
 	for _, dir := range dirs {
 		p, err := ReadResult(dir)
 		if err == nil && len(p.Shards) > 0 {
@@ -33,7 +32,9 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 			err = newCollector().merge(p)
 		}
 		if err != nil {
-			first, failed = cmp.Or(first, fmt.Errorf("%s can't be merged: %w", dir, err)), failed || p.Verdict == Fail
+			if first = cmp.Or(first, fmt.Errorf("%s can't be merged: %w", dir, err)); p.Verdict == Fail && failed != 4 {
+				failed = p.ExitCode()
+			}
 			lost, wrong = append(lost, Shard{Dir: dir}), append(wrong, fmt.Sprintf("%s can't be merged: %s", dir, err))
 			continue
 		}
@@ -45,7 +46,7 @@ func MergeDirs(out string, dirs ...string) (Result, error) {
 	}
 	m := merge(parts, wrong)
 	m.Shards = append(m.Shards, lost...)
-	if failed {
+	if m.lost = failed; failed > 0 {
 		m.Verdict = Fail
 	}
 	err := report.MakeDir(out)
@@ -80,10 +81,8 @@ func merge(parts []Result, wrong []string) Result {
 		_ = c.merge(p) // they were readable before
 		m.add(p)
 		m.Shards = append(m.Shards, p.ended())
-		for _, why := range p.Reasons {
-			if p.Verdict == Invalid {
-				m.Verdict, m.Reasons = Invalid, append(m.Reasons, p.name(i)+": "+why)
-			}
+		for _, why := range p.doubted() {
+			m.doubt(p.name(i) + ": " + why)
 		}
 		for _, t := range p.Thresholds {
 			if !t.OK {
@@ -100,9 +99,7 @@ func merge(parts []Result, wrong []string) Result {
 			}
 		}
 	}
-	if wrong = slices.Concat(wrong, twice, unlike(parts)); len(wrong) > 0 {
-		m.Verdict, m.Reasons = Invalid, append(m.Reasons, wrong...)
-	}
+	m.doubt(slices.Concat(wrong, twice, unlike(parts))...)
 	m.Lag, m.Outcomes, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), c.codes, c.errors
 	m.Stages = m.Plan.stageResults(c)
 	m.Series, m.Phases, m.Lab, m.Samples = mergeSeries(m.Started, parts), mergePhases(parts), mergeLabs(m.Started, parts), mergeSamples(parts)
@@ -114,6 +111,15 @@ func merge(parts []Result, wrong []string) Result {
 	}
 	m.joinGuarantees(parts)
 	return m
+}
+
+// doubted says why the part's figures don't describe the system. A part without Doubts that is INVALID never began, or is of
+// an older version.
+func (r Result) doubted() []string {
+	if len(r.Doubts) == 0 && r.Verdict == Invalid {
+		return r.Reasons
+	}
+	return r.Doubts
 }
 
 // add adds a part's counts.
@@ -173,14 +179,13 @@ func (m *Result) startedApart(parts []Result) {
 	m.Seconds = round(end.Sub(m.Started).Seconds(), 3)
 	m.SentRate = round(float64(m.Sent)/m.Seconds, 2) // a sum of rates was never sent
 	what := "the rate"
-	for _, j := range m.Plan.stretches(newCollector(), 0) {
-		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
-			if l, err := parseThreshold(name, j.limits[name]); err == nil && l.measure == "rate" && what == "the rate" {
-				what = j.prefix + name
-			}
+	for prefix, limits := range m.Plan.limits {
+		if _, limited := limits["rate_min"]; limited {
+			what = prefix + "rate_min"
+			break
 		}
 	}
-	m.Verdict, m.Reasons = Invalid, append(m.Reasons, fmt.Sprintf("%s can't be judged: the generators started %s apart, more than %s; see --start-at", what, amount.Duration(round(m.apart.Seconds(), 1)), amount.Duration(together.Seconds())))
+	m.doubt(fmt.Sprintf("%s can't be judged: the generators started %s apart, more than %s; see --start-at", what, amount.Duration(round(m.apart.Seconds(), 1)), amount.Duration(together.Seconds())))
 }
 
 // mergePhases adds the histograms of each phase.

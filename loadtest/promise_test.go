@@ -43,6 +43,9 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 				if res.Validated != c.validated || res.Breaches != c.breaches || (res.Verdict == Pass) != (c.breaches == 0) {
 					t.Errorf("%s: got %d breaches of %d checked, %v; want %d of %d", res.Verdict, res.Breaches, res.Validated, res.Reasons, c.breaches, c.validated)
 				}
+				if code := res.ExitCode(); code != map[bool]int{true: 4, false: 0}[c.breaches > 0] {
+					t.Errorf("%s: exit %d with %d breaches, want 4 for any: 99 means that only a threshold is broken", res.Verdict, code, res.Breaches)
+				}
 				if !strings.Contains(res.FirstBreach, c.want) || c.breaches > 0 && !strings.Contains(res.Text(), c.want) {
 					t.Errorf("first %q, want %q", res.FirstBreach, c.want)
 				}

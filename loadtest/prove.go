@@ -65,10 +65,7 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 	defer func() { err = errors.Join(err, told.division.Close()) }()
 	if told.unread != nil {
 		res.Guarantees.NotJudged = "not judged: " + told.unread.Error()
-		res.Reasons = append(res.Reasons, "the history could not be read: "+told.unread.Error())
-		if res.Verdict == Pass {
-			res.Verdict = Invalid
-		}
+		res.doubt("the history could not be read: " + told.unread.Error())
 		return nil
 	}
 	keep, err := r.keeper(res.Guarantees)

@@ -118,15 +118,19 @@ type held struct {
 }
 
 // pool has the permits that no request is about at the moment, the one that was used longest ago first: so each of them
-// has one request at a time, and it is clear which came first.
+// has one request at a time, and it is clear which came first. Of those that have ended, nothing more is asked.
 type pool struct {
 	mu   sync.Mutex
 	free []*held
 }
 
-func (p *pool) take(fits func(*held) bool) *held {
+// take returns the first permit if it fits and doesn't end before then.
+func (p *pool) take(then time.Time, fits func(*held) bool) *held {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for len(p.free) > 0 && !p.free[0].ends.After(then) {
+		p.free = p.free[1:]
+	}
 	if len(p.free) == 0 || !fits(p.free[0]) {
 		return nil
 	}
@@ -149,7 +153,7 @@ func (s *source) other(n int64, kind vocab.Outcome) *hit {
 	switch kind {
 	case reregister, revoke, permit, link:
 		now := s.now()
-		h.permit = s.pool.take(func(p *held) bool { return kind != link || now.Sub(p.pressed) >= pressAgain })
+		h.permit = s.pool.take(now.Add(time.Duration(s.plan.Timeout)), func(p *held) bool { return kind != link || now.Sub(p.pressed) >= pressAgain })
 		if h.permit == nil {
 			h.kind = register
 			break

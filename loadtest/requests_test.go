@@ -165,3 +165,29 @@ func TestMixedScope(t *testing.T) {
 		}
 	})
 }
+
+// TestExpiredPermits: a permit that has ended, or does while the request is under way, isn't used again. A load of hours
+// has more of them than it can press, and so has one whose target jumps.
+func TestExpiredPermits(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	for name, c := range map[string]struct {
+		ends time.Duration
+		kept bool
+	}{"ended": {-time.Second, false}, "about to end": {answerWait, false}, "with time left": {answerWait + time.Second, true}} {
+		for _, kind := range []vocab.Outcome{link, reregister, revoke, permit} {
+			s := testSource(mustParse(t, "rate: 1\nduration: 1s\nrequests: "+everyKind), 1)
+			s.now = func() time.Time { return now }
+			for range 2 {
+				s.pool.put(&held{door: s.pick(), id: "pmt_1", token: "token", ends: now.Add(c.ends), pressed: now.Add(-time.Hour)})
+			}
+			want, left := kind, 1
+			if !c.kept {
+				want, left = register, 0
+			}
+			if h := s.other(1, kind); h.kind != want || len(s.pool.free) != left || !h.permit.ends.After(now) {
+				t.Errorf("%s with a permit %s: got %s of one that ends at %s, %d left; want %s, %d left", kind, name, h.kind, h.permit.ends, len(s.pool.free), want, left)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -9,7 +10,7 @@ import (
 // Verdicts.
 const (
 	Pass    = "PASS"
-	Fail    = "FAIL"    // a guarantee is broken: exit 4; a threshold is broken: exit 99
+	Fail    = "FAIL"    // a guarantee is broken, or answers violate the OpenAPI documents: exit 4; only a threshold is: exit 99
 	Invalid = "INVALID" // the generator, not the system, was the limit: exit 6
 )
 
@@ -19,6 +20,7 @@ type Result struct {
 	Plan    Plan     `json:"plan"`
 	Verdict string   `json:"verdict"`
 	Reasons []string `json:"reasons,omitempty"` // why it is not PASS
+	Doubts  []string `json:"doubts,omitempty"`  // why its figures don't describe the system, also if it is FAIL
 	Seed    int64    `json:"seed"`
 	Run     string   `json:"run"`               // what makes the run's keys its own
 	Version string   `json:"version,omitempty"` // of the program that wrote it
@@ -65,6 +67,7 @@ type Result struct {
 	over  time.Time     // when the last answer was there; zero for a result that was read
 	dir   string        // of a part of a merged result
 	apart time.Duration // of a merged result: how far apart the generators started
+	lost  int           // of a merged result: exit code of a part that is FAIL and couldn't be merged; 0 = none
 }
 
 // Outcome is one of reported, offline, refused, noResponse, rejected (any other
@@ -138,16 +141,18 @@ type Change struct {
 	Verdict string  `json:"verdict"` // same, better, worse, not comparable
 }
 
-// ExitCode is the command line's: 0, 4 a guarantee is broken, 99 a threshold is
-// broken, 6 invalid.
+// ExitCode is the command line's: 0, 4 a guarantee is broken or answers violate the OpenAPI documents, 99 only a threshold
+// is broken, 6 invalid.
 func (r Result) ExitCode() int {
-	if len(r.Guarantees.breached()) > 0 {
+	broken := r.lost == 99 || slices.ContainsFunc(r.Thresholds, func(t Threshold) bool { return !t.OK })
+	switch {
+	case len(r.Guarantees.breached()) > 0 || r.Breaches > 0 || r.lost == 4:
 		return 4
-	}
-	switch r.Verdict {
-	case Fail:
+	case r.Verdict == Fail && broken:
 		return 99
-	case Invalid:
+	case r.Verdict == Fail: // for a reason that only another version knows: it may be a guarantee
+		return 4
+	case r.Verdict == Invalid:
 		return 6
 	}
 	return 0

@@ -47,6 +47,7 @@ type runner struct {
 	begun   history.Event  // when and where the run began
 	meter   *client.Meter  // of the clocks of the target's processes; nil = the target is the run's own
 	encode  vegeta.Encoder // results.bin
+	tried   int            // steps of a search so far
 
 	sources  []http.RoundTripper // one a place
 	follower sync.WaitGroup
@@ -218,8 +219,10 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 		clock.WallAfter(grace, cancel)
 	})()
 
+	pacing, stop := context.WithCancel(ctx) // vegeta's own Stop doesn't end a wait of the pacer
+	defer stop()
 	c := newCollector()
-	c.pacer, c.metrics = &pacer{schedule: s, ctx: ctx}, r.opts.Metrics
+	c.pacer, c.metrics = &pacer{schedule: s, ctx: pacing}, r.opts.Metrics
 	defer c.metrics.pause()
 	defer c.progress(r.opts.Progress, s, name)()
 	end := r.disturb(ctx)
@@ -234,6 +237,7 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 		}
 		if r.plan.Abort && c.aborted == "" {
 			if c.aborted = r.broken(c); c.aborted != "" {
+				stop()
 				attacker.Stop()
 			}
 		}

@@ -48,7 +48,10 @@ func newSchedule(p Plan) *schedule {
 	return s
 }
 
-func (s *schedule) close() { s.total = int64(math.Ceil(s.hits(s.seconds) - 1e-6)) }
+// rounded is how far sums of rates and times may be off.
+const rounded = 1e-6
+
+func (s *schedule) close() { s.total = int64(math.Ceil(s.hits(s.seconds) - rounded)) }
 
 func (s *schedule) add(a, b, d float64) {
 	s.legs = append(s.legs, leg{start: s.seconds, before: s.hits(s.seconds), a: a, b: b, d: d})
@@ -80,7 +83,7 @@ func (s *schedule) at(n int64) time.Duration {
 	if s.wave != nil {
 		t = s.invert(float64(n))
 	} else {
-		i := sort.Search(len(s.legs), func(i int) bool { return s.legs[i].before > float64(n) }) - 1
+		i := sort.Search(len(s.legs), func(i int) bool { return s.legs[i].before > float64(n)+rounded }) - 1
 		l := s.legs[max(i, 0)]
 		m, k := float64(n)-l.before, (l.b-l.a)/(2*l.d)
 		t = l.start

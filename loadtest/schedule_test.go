@@ -71,6 +71,32 @@ func TestScheduleInverts(t *testing.T) {
 	})
 }
 
+// TestFirstAfterAPause: a request due at the end of a pause belongs to the stage after it, although rates and times of
+// stages don't add up exactly.
+func TestFirstAfterAPause(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rate    Rate
+		seconds float64
+		first   int64 // request after the pause
+		due     time.Duration
+	}{{1.1, 90, 99, 150 * time.Second}, {0.07, 100, 7, 160 * time.Second}, {0.55, 100, 55, 160 * time.Second}, {1.11, 300, 333, 360 * time.Second}, {10, 0.1, 1, 60100 * time.Millisecond}} {
+		p := Plan{Pacer: "stages", Stages: []Stage{{Rate: c.rate, Duration: Duration(c.seconds * 1e9)}, {Duration: Duration(time.Minute)}, {Rate: 1, Duration: Duration(10 * time.Second)}}}
+		s := newSchedule(p)
+		col := newCollector()
+		col.pacer = &pacer{schedule: s}
+		if got := s.at(c.first); got != c.due || col.stage(got) != col.ofStage(2) {
+			t.Errorf("%g/s for %g s and a pause of a minute: request %d is due at %s, in the last stage: %v; want %s and true", c.rate, c.seconds, c.first, got, col.stage(got) == col.ofStage(2), c.due)
+		}
+	}
+	s := newSchedule(Plan{Pacer: "stages", Stages: []Stage{{Rate: 10, Duration: Duration(1e8)}, {Rate: 10, Duration: Duration(2e8)}, {Rate: 10, Duration: Duration(1e9)}}})
+	col := newCollector()
+	col.pacer = &pacer{schedule: s}
+	if col.stage(s.at(3)) != col.ofStage(2) {
+		t.Errorf("the request due at %s, where the third of stages of 0.1 s, 0.2 s and 1 s begins, isn't in it", s.at(3))
+	}
+}
+
 func TestSharesAreExact(t *testing.T) {
 	t.Parallel()
 	for _, share := range []float64{0, 0.01, 0.1, 1.0 / 3, 0.5, 0.9, 1} {

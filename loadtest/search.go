@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,17 +14,19 @@ import (
 // search looks for the highest rate that keeps the thresholds: it doubles the rate until one breaks, then bisects. Each
 // step is a run of its own, so that a slow one can't affect the next. The result is that of the best step.
 func (r *runner) search(ctx context.Context) (Result, error) {
-	var best, worst Result
+	var best, worst, all Result // all: what was checked in all steps
 	var steps []Step
 	lo, hi, top := 0.0, 0.0, float64(r.plan.To)
 	for rate := float64(r.plan.Rate); ; {
 		res, err := r.try(ctx, rate)
+		all.Validated, all.Breaches, all.FirstBreach = all.Validated+res.Validated, all.Breaches+res.Breaches, cmp.Or(all.FirstBreach, res.FirstBreach)
 		if err != nil || ctx.Err() != nil {
 			if lo > 0 { // the headline is about that step
 				best.Verdict, best.Reasons = res.Verdict, []string{fmt.Sprintf("the step at %s was %s", perSecond(rate), strings.Join(res.Reasons, "; "))}
 				res = best
 			}
 			res.Search, res.Highest = steps, round(lo, 1)
+			res.judgeSteps(all)
 			return res, err
 		}
 		steps = append(steps, Step{Rate: round(rate, 1), Verdict: res.Verdict, P50: res.Outcomes[0].Scheduled.P50, P99: res.Outcomes[0].Scheduled.P99,
@@ -41,7 +44,17 @@ func (r *runner) search(ctx context.Context) (Result, error) {
 	}
 	best = settled(best, worst, lo, hi)
 	best.Plan, best.Search = r.plan, steps
+	best.judgeSteps(all)
 	return best, nil
+}
+
+// judgeSteps takes over what was checked in all steps of a search: a contract is broken by the whole of it, as a guarantee is,
+// although the figures are those of a step that kept it.
+func (res *Result) judgeSteps(all Result) {
+	told := res.Breaches > 0
+	if res.Validated, res.Breaches, res.FirstBreach = all.Validated, all.Breaches, all.FirstBreach; !told {
+		res.judgeBreaches()
+	}
 }
 
 // settled is a search's result: best at rate lo, the highest that held, and worst at hi, the lowest that didn't; 0 = none.
@@ -54,8 +67,7 @@ func settled(best, worst Result, lo, hi float64) Result {
 		best.Notes = append(best.Notes, fmt.Sprintf("even the highest rate of the plan, %s, kept the thresholds: more may be possible", perSecond(lo)))
 	}
 	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
-		best.Verdict = Invalid
-		best.Reasons = append(best.Reasons, fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))
+		best.doubt(fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))
 	}
 	return best
 }
@@ -86,7 +98,8 @@ func (r *runner) try(ctx context.Context, rate float64) (Result, error) {
 	s := &schedule{}
 	s.add(rate, rate, time.Duration(r.plan.Duration).Seconds())
 	s.close()
-	return r.step(ctx, s, fmt.Sprintf("%s-%s", r.plan.Name, number(round(rate, 1))))
+	r.tried++ // rates may look alike, and the step's keys come from its name
+	return r.step(ctx, s, fmt.Sprintf("%s-%d-%s", r.plan.Name, r.tried, number(round(rate, 1))))
 }
 
 // nextRate is the rate to try between the best that held and the lowest that
@@ -104,5 +117,8 @@ func nextRate(lo, hi, top, precision float64) float64 {
 	case hi/lo-1 <= precision:
 		return 0
 	}
-	return (lo + hi) / 2
+	if mid := (lo + hi) / 2; lo < mid && mid < hi {
+		return mid
+	}
+	return 0 // no number lies between them
 }

@@ -84,14 +84,20 @@ func (r Result) included() string {
 	return ""
 }
 
-// judgeSilence keeps a load without a single answer from PASS: it is evidence of nothing. What makes the run FAIL says more.
+// judgeSilence keeps a load without a single answer from PASS: it is evidence of nothing. What makes the run FAIL says more
+// to its readers.
 func (r *Result) judgeSilence() {
-	if r.Sent == 0 || r.silent() < r.Sent || r.Verdict == Fail {
+	if r.Sent == 0 || r.silent() < r.Sent {
 		return
 	}
 	none := fmt.Sprintf("none of the %s requests was answered", amount.Number(r.Sent))
 	if r.Sent == 1 {
 		none = "the only request wasn't answered"
 	}
-	r.Verdict, r.Reasons = Invalid, append(r.Reasons, none+": "+causes(r.Errors))
+	none += ": " + causes(r.Errors)
+	if r.Verdict == Fail {
+		r.Doubts = append(r.Doubts, none)
+		return
+	}
+	r.doubt(none)
 }

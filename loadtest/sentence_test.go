@@ -61,7 +61,7 @@ func TestNoAnswerIsNoEvidence(t *testing.T) {
 				t.Errorf("%s: merged with another like it: %s, want %s", name, again.Verdict, c.verdict)
 			}
 			if r.Verdict == Invalid { // as a result of an older version says it
-				r.Verdict, r.Reasons = Pass, nil
+				r.Verdict, r.Reasons, r.Doubts = Pass, nil, nil
 				if m := merge([]Result{r}, nil); m.Verdict != Invalid || m.Reasons[0] != none {
 					t.Errorf("%s: merged as PASS: %s, %q, want %s, %q", name, m.Verdict, m.Reasons, Invalid, none)
 				}

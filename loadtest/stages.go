@@ -19,6 +19,8 @@ type StageResult struct {
 	Sent     int64     `json:"sent"`
 	Lag      Latency   `json:"lag"`
 	Outcomes []Outcome `json:"outcomes"` // "all" first
+
+	Interrupted int64 `json:"interrupted,omitempty"` // of those without an answer, how many an interruption cancelled
 }
 
 // Latency is that of all its requests, from the scheduled send.
@@ -45,7 +47,7 @@ func (c *collector) stage(due time.Duration) *collector {
 		return nil
 	}
 	legs := c.pacer.legs
-	i := max(sort.Search(len(legs), func(i int) bool { return legs[i].start > due.Seconds() })-1, 0)
+	i := max(sort.Search(len(legs), func(i int) bool { return legs[i].start > due.Seconds()+1e-9 })-1, 0)
 	return c.ofStage(i)
 }
 
@@ -68,7 +70,7 @@ func (p Plan) stageResults(c *collector) (out []StageResult) {
 		if outcomes == nil { // nothing was due
 			outcomes = []Outcome{}
 		}
-		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes})
+		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes, of.errors[interrupted]})
 		from += seconds
 	}
 	return out
@@ -79,7 +81,7 @@ func (c *collector) mergeStages(p Result) error {
 	var errs []error
 	for i, s := range p.Stages {
 		if s.Sent > 0 {
-			errs = append(errs, c.ofStage(i).merge(Result{Sent: s.Sent, Lag: s.Lag, Outcomes: s.Outcomes}))
+			errs = append(errs, c.ofStage(i).merge(Result{Sent: s.Sent, Lag: s.Lag, Outcomes: s.Outcomes, Errors: map[string]int64{interrupted: s.Interrupted}}))
 		}
 	}
 	return errors.Join(errs...)
@@ -90,33 +92,44 @@ type stretch struct {
 	prefix  string // of its thresholds' names in results, "" for the whole
 	limits  map[string]string
 	of      *collector
+	from    float64 // seconds into the run
 	seconds float64
 }
 
 // stretches lists what has thresholds, the whole first. seconds is how long the run took.
 func (p Plan) stretches(c *collector, seconds float64) []stretch {
-	out := []stretch{{"", p.Thresholds, c, seconds}}
+	out, from := []stretch{{"", p.Thresholds, c, 0, seconds}}, 0.0
 	for i, s := range p.Stages {
-		if len(s.Thresholds) == 0 {
-			continue
-		}
-		of := c
+		of, lasts := c, time.Duration(s.Duration).Seconds()
 		if len(p.Stages) > 1 {
 			of = c.ofStage(i)
 		}
-		out = append(out, stretch{s.called(i) + ": ", s.Thresholds, of, time.Duration(s.Duration).Seconds()})
+		out = append(out, stretch{s.called(i) + ": ", s.Thresholds, of, from, lasts})
+		from += lasts
 	}
 	return out
 }
 
 // Limits reports whether the plan has any thresholds.
 func (p Plan) Limits() bool {
-	for _, j := range p.stretches(newCollector(), 0) {
-		if len(j.limits) > 0 {
+	for _, limits := range p.limits {
+		if len(limits) > 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// limits yields the thresholds of the whole run, then those of each stage, with the prefix of their names in results.
+func (p Plan) limits(yield func(prefix string, limits map[string]string) bool) {
+	if !yield("", p.Thresholds) {
+		return
+	}
+	for i, s := range p.Stages {
+		if !yield(s.called(i)+": ", s.Thresholds) {
+			return
+		}
+	}
 }
 
 // within is the part of the run, in seconds, that a threshold in a result is about, and its name in the plan.

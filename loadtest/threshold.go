@@ -173,9 +173,14 @@ func (l limit) answers() bool {
 	return !l.atLeast && (l.measure == "errors" || l.measure == "count")
 }
 
+// hits are how many of the requests the limit counts. That an interruption cancelled a request is nobody's error.
 func (l limit) hits(c *collector) float64 {
-	if l.measure == "errors" {
-		return float64(c.count(rejected) + c.count(noAnswer))
+	silent := c.count(noAnswer) - c.errors[interrupted]
+	switch {
+	case l.measure == "errors":
+		return float64(c.count(rejected) + silent)
+	case l.outcome == noAnswer:
+		return float64(silent)
 	}
 	return float64(c.count(l.outcome))
 }

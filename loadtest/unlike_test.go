@@ -81,7 +81,7 @@ func TestShardsThatDontBelongTogether(t *testing.T) {
 			"a start 0.9 s later":    {func(p []Result) []Result { p[3].Started = p[3].Started.Add(900 * time.Millisecond); return p }, Pass, "", 0},
 			"a breach":               {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p }, Fail, "CMD-1: 2 bad of 7: cmd_x reported without an actuation", 4},
 			"a breach, and one lost": {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p[1:] }, Fail, "CMD-1: 2 bad of 7", 4},
-			"a broken contract":      {func(p []Result) []Result { p[2].Breaches, p[2].FirstBreach = 1, "no such field"; return p }, Fail, "no such field", 99},
+			"a broken contract":      {func(p []Result) []Result { p[2].Breaches, p[2].FirstBreach = 1, "no such field"; return p }, Fail, "no such field", 4},
 		} {
 			m := merge(c.change(generators(t, 4)), nil)
 			if all := strings.Join(m.Reasons, "\n"); m.Verdict != c.verdict || !strings.Contains(all, c.want) || m.ExitCode() != c.code {
@@ -140,8 +140,13 @@ func TestMergedReport(t *testing.T) {
 		broken := m
 		broken.Verdict = Fail
 		must.OK(t, broken.Write(out))
-		if m, err = MergeDirs(filepath.Join(root, "again"), out, dirs[0], dirs[1]); err != nil || m.Verdict != Fail {
-			t.Errorf("with a merged result that failed: %v, %s, want FAIL", err, m.Verdict)
+		if m, err = MergeDirs(filepath.Join(root, "again"), out, dirs[0], dirs[1]); err != nil || m.Verdict != Fail || m.ExitCode() != 4 {
+			t.Errorf("with a merged result that failed for no known reason: %v, %s, exit %d, want FAIL, 4", err, m.Verdict, m.ExitCode())
+		}
+		broken.Thresholds = []Threshold{{Name: "errors", Limit: "0", Value: "1"}}
+		must.OK(t, broken.Write(out))
+		if m, err = MergeDirs(filepath.Join(root, "again"), out, dirs[0], dirs[1]); err != nil || m.Verdict != Fail || m.ExitCode() != 99 {
+			t.Errorf("with a merged result that broke a threshold: %v, %s, exit %d, want FAIL, 99", err, m.Verdict, m.ExitCode())
 		}
 		if _, err = MergeDirs(out, nowhere); err == nil {
 			t.Error("a merge of nothing passed, want an error")

@@ -50,25 +50,33 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
 	defer context.AfterFunc(w.ctx, cancel)()
+	a, err := w.attempt(ctx, h)
+	w.source.settle(h, a, err)
+	if err != nil && w.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w: %w", errInterrupted, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.response(req, h), nil
+}
+
+// attempt sends a hit, with a new token again if its own was refused.
+func (w *wire) attempt(ctx context.Context, h *hit) (a answer, err error) {
 	token := ""
-	var err error
 	if !h.public {
 		if token, err = h.door.place.token.Bearer(ctx); err != nil {
-			return nil, err
+			return a, err
 		}
 	}
-	a, err := w.send(ctx, h, token)
+	a, err = w.send(ctx, h, token)
 	if err == nil && a.status == http.StatusUnauthorized && strings.HasPrefix(a.code, "token_") {
 		w.renewed.Add(1)
 		if token, err = h.door.place.token.Refused(ctx, token); err == nil {
 			a, err = w.send(ctx, h, token)
 		}
 	}
-	w.source.settle(h, a, err)
-	if err != nil {
-		return nil, err
-	}
-	return a.response(req, h), nil
+	return a, err
 }
 
 func (w *wire) send(ctx context.Context, h *hit, token string) (answer, error) {
@@ -122,6 +130,12 @@ func http1() *http.Protocols {
 	return &p
 }
 
+// errInterrupted means that a hit was cancelled because the run was interrupted, whatever it was waiting for.
+var errInterrupted = errors.New("cancelled by the interruption of the run")
+
+// interrupted is the cause of those hits.
+const interrupted = "interrupted"
+
 // cause names why a hit has no answer, in few enough words to count by, and
 // whether it was this machine's limit.
 func cause(text string) (name string, ours bool) {
@@ -129,12 +143,12 @@ func cause(text string) (name string, ours bool) {
 		sign, name string
 		ours       bool
 	}{
+		{errInterrupted.Error(), interrupted, false},
 		{syscall.EMFILE.Error(), "out of descriptors", true},
 		{syscall.EADDRNOTAVAIL.Error(), "out of ports", true},
 		{"token of", "no token", false},
 		{"Client.Timeout", "timeout", false},
 		{context.DeadlineExceeded.Error(), "timeout", false},
-		{context.Canceled.Error(), "interrupted", false},
 		{syscall.ECONNREFUSED.Error(), "connection refused", false},
 		{syscall.ECONNRESET.Error(), "connection reset", false},
 		{syscall.EPIPE.Error(), "connection reset", false},

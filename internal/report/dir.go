@@ -64,12 +64,21 @@ func WriteDir(dir string, res Result) error {
 // loadFiles are what load writes and check doesn't.
 var loadFiles = []string{"result.json", "results.bin"}
 
-// MakeDir creates the directory of a load. What a check left in it is removed: a directory has one run.
+// MakeDir creates the directory of a load. What an earlier run left in it is removed: a directory has one run. A load has no
+// config.json and no scenarios, so those in a load's directory are somebody's own.
 func MakeDir(dir string) error {
 	if IsDir(os.DirFS(dir), ".") {
 		return ClearDir(dir)
 	}
-	return os.MkdirAll(dir, 0o755)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range loadFiles {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return remove(dir, anyRun())
+		}
+	}
+	return nil
 }
 
 // ClearDir creates the run directory, or removes what an earlier run, also one of load, left in it. Files that no run
@@ -78,9 +87,18 @@ func ClearDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	errs := []error{os.RemoveAll(filepath.Join(dir, "scenarios"))}
-	names := append([]string{"config.json", historyFile, clocksFile, MetricsFile}, loadFiles...)
-	for _, name := range append(names, slices.Collect(maps.Keys(formats))...) {
+	return errors.Join(os.RemoveAll(filepath.Join(dir, "scenarios")), remove(dir, append(anyRun(), "config.json")))
+}
+
+// anyRun lists the files that both kinds of runs leave, or that only a load does.
+func anyRun() []string {
+	return slices.Concat([]string{historyFile, clocksFile, MetricsFile}, loadFiles, slices.Collect(maps.Keys(formats)))
+}
+
+// remove removes files of dir; one that isn't there is no error.
+func remove(dir string, names []string) error {
+	var errs []error
+	for _, name := range names {
 		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -38,6 +38,11 @@ func TestDirectoryOfAnotherRun(t *testing.T) {
 	if got := left(load); !slices.Equal(got, []string{"mine.txt"}) {
 		t.Errorf("a check in a load's directory finds %v, want only mine.txt", got)
 	}
+	before := put(t.TempDir(), "mine.txt", "config.json", "scenarios/mine.yaml", "result.json", "results.bin", "report.html", "history.ndjson", "clocks.json", "metrics.prom")
+	must.OK(t, report.MakeDir(before))
+	if got := left(before); !slices.Equal(got, []string{"config.json", "mine.txt", "scenarios"}) {
+		t.Errorf("a load in a load's directory finds %v, want only what no load wrote", got)
+	}
 	own := put(t.TempDir(), "config.json", "scenarios/mine.yaml")
 	must.OK(t, report.MakeDir(own))
 	if got := left(own); !slices.Equal(got, []string{"config.json", "scenarios"}) {

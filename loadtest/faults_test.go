@@ -1,0 +1,72 @@
+package loadtest
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+)
+
+// armory fakes the control API's faults. Arming takes a second, whether or not anybody still waits for it.
+type armory struct {
+	mu    sync.Mutex
+	armed map[string]bool
+}
+
+func (a *armory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		time.Sleep(time.Second)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	if r.Method == http.MethodPost {
+		id = fmt.Sprintf("flt_%d", len(a.armed))
+		a.armed[id] = true
+	} else {
+		a.armed[id] = false
+	}
+	reply(w, 200, fmt.Sprintf(`{"success":true,"data":{"faultId":%q,"hits":3}}`, id))
+}
+
+// TestNoFaultIsLeft: a fault that is being armed when the load ends is removed, too, and the run says that it came too late.
+func TestNoFaultIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		at, over time.Duration
+		armed    int
+		want     string
+	}{
+		"in force":    {0, 5 * time.Second, 1, ""},
+		"being armed": {500 * time.Millisecond, 900 * time.Millisecond, 1, "the load was over before it was armed"},
+		"not yet due": {time.Minute, 5 * time.Second, 0, "the load was over before it was due"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a := &armory{armed: map[string]bool{}}
+			r := &runner{plan: Plan{Faults: []PlannedFault{{At: Duration(c.at), Fault: "offline", Share: 0.5}}},
+				control: []client.Client{{Base: "http://127.0.0.1:1", HTTP: &http.Client{Transport: memory{a}}}}}
+			end := r.disturb(t.Context())
+			time.Sleep(c.over)
+			uses := end()
+			time.Sleep(2 * time.Second) // what is still on its way arrives
+			left := 0
+			for _, is := range a.armed {
+				if is {
+					left++
+				}
+			}
+			if len(a.armed) != c.armed || left > 0 || len(uses) != 1 || uses[0].Error != c.want {
+				t.Errorf("%s: %d armed, %d left, got %+v; want %d, 0 and %q", name, len(a.armed), left, uses, c.armed, c.want)
+			}
+			res := Result{Verdict: Pass, Faults: uses}
+			if res.judgeFaults(); (res.Verdict == Invalid) != (c.want != "") {
+				t.Errorf("%s: got %s %q, want it INVALID: %v", name, res.Verdict, res.Reasons, c.want != "")
+			}
+		})
+	}
+}
