@@ -173,3 +173,42 @@ func TestBreachStands(t *testing.T) {
 		})
 	}
 }
+
+// TestVerdictOfTheWhole: what keeps a run from PASS and belongs to no scenario and no guarantee is a case of its own in
+// JUnit and TAP, where CI looks, whatever else failed.
+func TestVerdictOfTheWhole(t *testing.T) {
+	t.Parallel()
+	settled := func(change func(*report.Result)) report.Result {
+		res := report.Result{Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass}}}
+		change(&res)
+		res.Settle(tokenUsed())
+		return res
+	}
+	failed := shardDir(t, 1, func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Fail, "a door moved twice" })
+	for name, c := range map[string]struct {
+		res    report.Result
+		status judge.Status
+		want   string
+	}{
+		"sound":                      {settled(func(*report.Result) {}), judge.Pass, ""},
+		"a shard is missing":         {report.Merge(shardDir(t, 1, func(*report.Result) {})), judge.Invalid, "shard 2/2 is missing"},
+		"and a scenario failed, too": {report.Merge(failed), judge.Invalid, "shard 2/2 is missing"},
+		"trouble":                    {settled(func(r *report.Result) { r.Trouble = "the history ended early" }), judge.Blocked, "the history ended early"},
+		"unreachable":                {report.Result{Status: judge.Blocked, Unreached: true, Reason: "connection refused"}, judge.Blocked, "connection refused"},
+	} {
+		junit, tap := render(t, "junit.xml", c.res), render(t, "report.tap", c.res)
+		line := "- run: the run counts"
+		if c.status == judge.Pass {
+			if !strings.Contains(tap, "\nok ") || strings.Contains(tap, "not ok") || !strings.Contains(tap, line) || strings.Contains(junit, "<error") {
+				t.Errorf("%s: got\n%s\n%s, want a case of the run that passed", name, junit, tap)
+			}
+			continue
+		}
+		if want := fmt.Sprintf(`<error message="%s" type="%s">`, c.want, c.status); !strings.Contains(junit, want) {
+			t.Errorf("%s: junit.xml has no %s:\n%s", name, want, junit)
+		}
+		if !regexp.MustCompile(`(?m)^not ok \d+ `+line+`$`).MatchString(tap) || !strings.Contains(tap, c.want) {
+			t.Errorf("%s: report.tap has no line \"not ok %s\", or not %q:\n%s", name, line, c.want, tap)
+		}
+	}
+}
