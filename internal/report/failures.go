@@ -98,13 +98,13 @@ func Failures(res Result) (out []Failure) {
 	}
 	if whole.Status != "" {
 		whole.Title = "The run as a whole"
-		add(whole, runID)
+		add(whole, "run")
 	}
 	return out
 }
 
-// runID is the ID of the failure of the run as a whole.
-const runID = "run"
+// ofRun reports whether it is the failure of the run as a whole.
+func (f Failure) ofRun() bool { return f.File == "" && len(f.Clauses) == 0 }
 
 var unsafe = regexp.MustCompile(`[^0-9A-Za-z_.-]+`)
 

@@ -177,7 +177,9 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 		Silent: res.watched() && !res.told, Require: res.required()})
 	res.Faults = res.faultUses()
 	res.whole = Failure{}
-	if !res.Unreached {
+	if res.Unreached {
+		res.spoil(judge.Blocked, res.Reason)
+	} else {
 		res.Status, res.Reason = judge.Skipped, ""
 	}
 	if res.Trouble != "" {

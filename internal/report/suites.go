@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Suite is a scenario, the guarantees, or the run as a whole, in the form that test reporting tools expect. JUnit and TAP are two ways to
-// write it.
+// Suite is a scenario, the guarantees, or the run as a whole, in the form that test reporting tools expect. JUnit and TAP
+// are two ways to write it.
 type Suite struct {
 	Name       string
 	File       string // "" = none
@@ -43,7 +43,7 @@ func suites(res Result) (out []Suite) {
 		if f.Step != nil {
 			texts[f.Step] = f.Text()
 		}
-		if f.ID == runID {
+		if f.ofRun() {
 			whole.Status, whole.Why = f.Status, f.Why
 		}
 	}
