@@ -53,7 +53,7 @@ var (
 	// kept are the fields that checkers read; everything else stays with the client.
 	kept = []string{"externalRef", "permitId", "startsAt", "endsAt", "doorIds", "state", "revokedAt", "expiresIn", "scopes", "placeId", "result",
 		"doorId", "hours", "received", "created", "updated", "unchanged", "failed", "reason", "detail", "graceSec", "channels", "timezone", "days", "source",
-		"placeId", "membershipId", "reservationId", "policyId", "window", "mode", "outcome", "commandId", "version", "answered", "rule", "deleted",
+		"membershipId", "reservationId", "policyId", "window", "mode", "outcome", "commandId", "version", "answered", "rule", "deleted",
 		"doorState", "online", "id", "index", "status", "error"}
 )
 

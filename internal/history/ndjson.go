@@ -3,6 +3,7 @@ package history
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,9 @@ import (
 // maxLine bounds a line of a history that is read back. The number of lines has
 // no bound.
 const maxLine = 8 << 20
+
+// mostSources bounds Event.Src in a history that is read back: readers keep a list of all sources.
+const mostSources = 1000
 
 // ErrTruncated is returned for a history that doesn't end with its closing line,
 // or whose closing line counts other events than came before it.
@@ -132,6 +136,8 @@ func Decode(r io.Reader, each func(*Event)) (Summary, error) {
 				return have, fmt.Errorf("history: line %d: %w", n, bad)
 			case e.Kind == "":
 				return have, fmt.Errorf("history: line %d: event without a kind", n)
+			case e.Src < 0 || e.Src > mostSources:
+				return have, fmt.Errorf("history: line %d: src %d is not the number of a clock, which is from 0 to %d", n, e.Src, mostSources)
 			case e.Kind == kindEnd:
 				have.SHA256 = hex.EncodeToString(sum.Sum(nil))
 				if err := have.matches(line); err != nil {
@@ -213,15 +219,7 @@ func Merge(histories ...[]Event) []Event {
 			all = append(all, stamped{wall, &h[i]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b stamped) int {
-		switch {
-		case a.wall < b.wall:
-			return -1
-		case a.wall > b.wall:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b stamped) int { return cmp.Compare(a.wall, b.wall) })
 	out := make([]Event, len(all))
 	for i, s := range all {
 		out[i] = *s.e

@@ -45,8 +45,8 @@ func (s *Standing) See(e Event) {
 		k.id = e.PlaceID
 	case Online, Offline:
 		k.what, over = Online, e.Kind == Offline
-	case Line:
-		k.detail, over = e.Text, e.Op == "up"
+	case Line: // one condition at a time: the end carries the name of the last fault, not of the one that began it
+		over = e.Op == "up"
 	case Wiped:
 		s.forget(e.BoardID)
 		return

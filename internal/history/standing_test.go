@@ -63,3 +63,26 @@ func TestStanding(t *testing.T) {
 		t.Errorf("condensing twice changes the state, want it unchanged (-first +again):\n%s", d)
 	}
 }
+
+// TestStandingLine: a board's line has one condition at a time. A fault that replaces another while the line is bad tells
+// nothing, so the end carries the name of the last one.
+func TestStandingLine(t *testing.T) {
+	t.Parallel()
+	line := func(op, text string) Event { return Event{Kind: Line, BoardID: "b", Op: op, Text: text} }
+	for name, c := range map[string]struct {
+		past, want []Event
+	}{
+		"another fault took over":          {[]Event{line("down", "halfopen"), line("up", "offline")}, []Event{}},
+		"packets were lost before":         {[]Event{line("lossy", "packets"), line("down", "halfopen"), line("up", "halfopen")}, []Event{}},
+		"packets are lost again":           {[]Event{line("lossy", "packets"), line("down", "halfopen"), line("up", "halfopen"), line("lossy", "packets")}, []Event{{Seq: 1, Kind: Line, BoardID: "b", Op: "lossy", Text: "packets"}}},
+		"packets were lost, now it's down": {[]Event{line("lossy", "packets"), line("down", "halfopen")}, []Event{{Seq: 1, Kind: Line, BoardID: "b", Op: "down", Text: "halfopen"}}},
+	} {
+		var s Standing
+		for _, e := range c.past {
+			s.See(e)
+		}
+		if d := cmp.Diff(c.want, s.Events()); d != "" {
+			t.Errorf("%s: what stands (-want +got):\n%s", name, d)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -93,11 +92,19 @@ func Failures(res Result) (out []Failure) {
 			add(Failure{Status: r.Status, Title: r.Clause + " " + r.Promise, Why: r.Number, Clauses: []string{r.Clause}}, "unproven-"+r.Clause)
 		}
 	}
-	if res.Trouble != "" || len(out) == 0 && res.Status != judge.Pass {
-		add(Failure{Status: res.Status, Title: "The run as a whole", Why: cmp.Or(res.Trouble, res.Reason)}, "run")
+	whole := res.whole
+	if whole.Status == "" && len(out) == 0 && res.Status != judge.Pass {
+		whole = Failure{Status: res.Status, Why: res.Reason}
+	}
+	if whole.Status != "" {
+		whole.Title = "The run as a whole"
+		add(whole, "run")
 	}
 	return out
 }
+
+// ofRun reports whether it is the failure of the run as a whole.
+func (f Failure) ofRun() bool { return f.File == "" && len(f.Clauses) == 0 }
 
 var unsafe = regexp.MustCompile(`[^0-9A-Za-z_.-]+`)
 

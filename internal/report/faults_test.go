@@ -27,6 +27,13 @@ func driven(hits func(name string) int) report.Result {
 	return res
 }
 
+// played is the part of a run that has these files and verdicts.
+func played(res report.Result) report.Result {
+	part := report.Result{Files: res.Files}
+	part.SettleVerdicts(events(), res.Verdicts)
+	return part
+}
+
 // TestIdleFaultIsInvalid: the complete built-in suite is INVALID if a fault did nothing in it. A selection of files,
 // or a target that lacks something, is held to less.
 func TestIdleFaultIsInvalid(t *testing.T) {
@@ -54,14 +61,14 @@ func TestIdleFaultIsInvalid(t *testing.T) {
 			t.Parallel()
 			res := driven(idle)
 			c.change(&res)
-			res = report.Join(report.Result{Whole: res.Whole}, []report.Result{{Files: res.Files, Verdicts: res.Verdicts, Events: events()}})
+			res = report.Join(report.Result{Whole: res.Whole}, []report.Result{played(res)})
 			if res.Status != c.want || !strings.Contains(res.Reason, c.reason) {
 				t.Errorf("got %s %q, want %s %q", res.Status, res.Reason, c.want, c.reason)
 			}
 		})
 	}
 	all := driven(func(string) int { return 1 })
-	if res := report.Join(report.Result{Whole: true}, []report.Result{{Files: all.Files, Verdicts: all.Verdicts, Events: events()}}); res.Status != judge.Pass {
+	if res := report.Join(report.Result{Whole: true}, []report.Result{played(all)}); res.Status != judge.Pass {
 		t.Errorf("every fault hit: %s %q, want PASS", res.Status, res.Reason)
 	}
 }
@@ -73,7 +80,7 @@ func TestWholeSuiteProvesEverything(t *testing.T) {
 	for whole, want := range map[bool]judge.Status{true: judge.Invalid, false: judge.Pass} {
 		all := driven(func(string) int { return 1 })
 		all.Verdicts[3].Checked, all.Verdicts[3].Status = 0, judge.Skipped
-		res := report.Join(report.Result{Whole: whole}, []report.Result{{Files: all.Files, Verdicts: all.Verdicts, Events: events()}})
+		res := report.Join(report.Result{Whole: whole}, []report.Result{played(all)})
 		if res.Status != want || whole && !strings.Contains(res.Reason, all.Verdicts[3].Clause+": required") {
 			t.Errorf("whole %v: got %s %q, want %s", whole, res.Status, res.Reason, want)
 		}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -144,25 +146,34 @@ func (c *course) boards() plot.Chart {
 func (c *course) syncLags() (out []float64) {
 	for _, world := range worlds(c.events) {
 		f := NewFleet()
-		commits := map[string]map[int64]int64{} // place, revision: when
+		commits := map[string][]commit{} // by place, in the order of their revisions
 		for i := range world {
 			e := &world[i]
 			switch e.Kind {
 			case history.Committed:
-				if commits[e.PlaceID] == nil {
-					commits[e.PlaceID] = map[int64]int64{}
-				}
-				commits[e.PlaceID][e.Revision] = e.At
+				list := commits[e.PlaceID]
+				commits[e.PlaceID] = slices.Insert(list, upTo(list, e.Revision), commit{e.Revision, e.At})
 			case history.Applied:
-				b := f.board(e)
-				for rev := b.rev + 1; rev <= e.Revision; rev++ {
-					if at, known := commits[e.PlaceID][rev]; known && b.online {
-						out = append(out, max(float64(e.At-max(at, b.since)), 0))
-					}
+				b, list := f.board(e), commits[e.PlaceID]
+				for i := upTo(list, b.rev); i < len(list) && list[i].rev <= e.Revision && b.online; i++ {
+					out = append(out, max(float64(e.At-max(list[i].at, b.since)), 0))
 				}
 			}
 			f.See(e)
 		}
 	}
 	return out
+}
+
+// commit is when a revision was committed, in domain time. A history may begin at any revision, and one that was changed
+// may have any number, so only those that it has are gone through.
+type commit struct{ rev, at int64 }
+
+// upTo is how many commits of a list go up to a revision, itself included.
+func upTo(list []commit, rev int64) int {
+	i, found := slices.BinarySearchFunc(list, rev, func(c commit, rev int64) int { return cmp.Compare(c.rev, rev) })
+	if found {
+		i++
+	}
+	return i
 }

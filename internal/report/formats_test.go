@@ -173,3 +173,50 @@ func TestBreachStands(t *testing.T) {
 		})
 	}
 }
+
+// TestVerdictOfTheWhole: what keeps a run from PASS and belongs to no scenario and no guarantee is a case of its own in
+// JUnit and TAP, where CI looks, whatever else failed.
+func TestVerdictOfTheWhole(t *testing.T) {
+	t.Parallel()
+	settled := func(change func(*report.Result)) report.Result {
+		res := report.Result{Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass}}}
+		change(&res)
+		res.Settle(tokenUsed())
+		return res
+	}
+	failed := shardDir(t, 1, func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Fail, "a door moved twice" })
+	for name, c := range map[string]struct {
+		res    report.Result
+		status judge.Status
+		want   string
+	}{
+		"sound":                      {settled(func(*report.Result) {}), judge.Pass, ""},
+		"a shard is missing":         {report.Merge(shardDir(t, 1, func(*report.Result) {})), judge.Invalid, "shard 2/2 is missing"},
+		"and a scenario failed, too": {report.Merge(failed), judge.Invalid, "shard 2/2 is missing"},
+		"trouble":                    {settled(func(r *report.Result) { r.Trouble = "the history ended early" }), judge.Blocked, "the history ended early"},
+		"a fault never acted":        {report.Join(report.Result{Whole: true}, []report.Result{played(driven(func(string) int { return 0 }))}), judge.Invalid, "never acted during the whole suite: "},
+		"nothing was exercised":      {report.Join(report.Result{}, []report.Result{played(report.Result{Files: []report.FileResult{{Path: "a.yaml", Status: judge.Pass}}})}), judge.Invalid, "no guarantee was exercised: "},
+		"a scenario that is named run": {settled(func(r *report.Result) {
+			r.Files[0] = report.FileResult{Path: "run.yaml", Name: "run", Status: judge.Blocked, Reason: "no boards"}
+		}), judge.Pass, ""},
+		"unreachable, judged again": {settled(func(r *report.Result) {
+			r.Unreached, r.Reason, r.Require = true, "connection refused", []string{"CMD-1"}
+		}), judge.Blocked, "connection refused"},
+		"unreachable": {report.Result{Status: judge.Blocked, Unreached: true, Reason: "connection refused"}, judge.Blocked, "connection refused"},
+	} {
+		junit, tap := render(t, "junit.xml", c.res), render(t, "report.tap", c.res)
+		line := "- run: the run counts"
+		if c.status == judge.Pass {
+			if !regexp.MustCompile(`(?m)^ok \d+ ` + line + `$`).MatchString(tap) {
+				t.Errorf("%s: got\n%s, want a case of the run that passed", name, tap)
+			}
+			continue
+		}
+		if want := fmt.Sprintf(`<error message="%s[^"]*" type="%s">`, c.want, c.status); !regexp.MustCompile(want).MatchString(junit) {
+			t.Errorf("%s: junit.xml has no %s:\n%s", name, want, junit)
+		}
+		if !regexp.MustCompile(`(?m)^not ok \d+ `+line+`$`).MatchString(tap) || !strings.Contains(tap, c.want) {
+			t.Errorf("%s: report.tap has no line \"not ok %s\", or not %q:\n%s", name, line, c.want, tap)
+		}
+	}
+}

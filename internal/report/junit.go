@@ -31,7 +31,7 @@ type testsuites struct {
 	Suites  []testsuite `xml:"testsuite"`
 }
 
-// WriteJUnit writes one suite per scenario file and one for the guarantees.
+// WriteJUnit writes one suite per scenario file, one for the guarantees and one for the run as a whole.
 func WriteJUnit(w io.Writer, res Result) error {
 	return WriteSuites(w, res.Seconds, suites(res))
 }

@@ -13,7 +13,7 @@ import (
 var laneOf = map[string]int{
 	history.Label: 0, history.Look: 0, history.Hand: 0, history.Attempt: 1, history.Answer: 1,
 	history.Committed: 2, history.Publish: 2, history.Received: 2, history.Online: 2, history.Offline: 2, history.Applied: 2, history.RecordIn: 2,
-	"intent": 2, "content": 2, "started": 2,
+	history.Intent: 2, history.Content: 2, history.Started: 2,
 }
 
 var laneNames = []string{"scenario", "client", "server", "board"}

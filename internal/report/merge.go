@@ -59,19 +59,19 @@ func Merge(dirs ...string) Result {
 			into.Seed, into.Config, into.Require, into.Whole, into.Version = p.Seed, p.Config, p.Require, p.Shard.Whole, p.Version
 		}
 		into.Seconds = max(into.Seconds, p.Seconds)
-		into.Worlds += max(p.Worlds, 1)
+		if p.watched() {
+			into.Worlds += max(p.Worlds, 1)
+		}
 		into.History.Count += p.History.Count
 		into.Shards = append(into.Shards, *p.Shard)
 	}
 	into = joined(into, parts)
-	if len(wrong) > 0 {
-		into.Status = Heavier(into.Status, lost)
-		if into.Reason == "" || into.Reason == nothingPlayed { // why nothing was played says more
-			into.Reason = wrong[0]
-		}
-		for _, w := range wrong {
-			into.Note("%s", w)
-		}
+	if len(wrong) > 0 && into.Reason == nothingPlayed {
+		into.Reason = "" // why nothing was played says more
+	}
+	for _, w := range wrong {
+		into.spoil(lost, w)
+		into.Note("%s", w)
 	}
 	return into
 }

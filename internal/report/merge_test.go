@@ -170,3 +170,16 @@ func TestMergedAgain(t *testing.T) {
 	}
 	merged(judge.Invalid, passed, second)
 }
+
+// TestShardsWithKeysOnly: shards that saw only their own requests are as good together as one by one.
+func TestShardsWithKeysOnly(t *testing.T) {
+	t.Parallel()
+	keysOnly := func(r *report.Result) {
+		r.Worlds, r.Events = 0, []history.Event{{Seq: 1, At: 1, Kind: history.Label}}
+	}
+	one, two := shardDir(t, 1, keysOnly), shardDir(t, 2, keysOnly)
+	alone, res := must.Get(report.Judge(one))(t), report.Merge(one, two)
+	if res.Status != judge.Pass || res.Status != alone.Status || res.Worlds != 0 {
+		t.Errorf("merged: %s, %s, %d worlds, want PASS and 0 worlds, as for each of them (%s, %d)", res.Status, res.Reason, res.Worlds, alone.Status, alone.Worlds)
+	}
+}

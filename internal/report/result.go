@@ -70,6 +70,8 @@ type Result struct {
 	Faults     []FaultUse        `json:"faults,omitempty"`      // of all files
 	Shard      *Shard            `json:"shard,omitempty"`       // of a run that played only a part of a selection
 	Shards     []Shard           `json:"shards,omitempty"`      // of a merged result
+	whole      Failure           // what keeps the run as a whole from PASS, besides its files and guarantees; see spoil
+	byWorld    [][]judge.Verdict // Verdicts before they were combined
 	drawn      []drawn           // of a merged result: the shards' courses, world by world
 	where      map[string]string // for a result judged world by world: the file in which a clause was first broken
 	played     bool              // there was a history
@@ -172,13 +174,16 @@ const nothingPlayed = "the run has no scenarios, so nothing was tested"
 func (res *Result) settle(verdicts []judge.Verdict) {
 	res.Verdicts = verdicts
 	res.Ledger = judge.Ledger(res.Verdicts, res.Assertions, judge.Basis{
-		Silent: (len(res.Target.Control) > 0 || res.Worlds > 0) && !res.told, Require: res.required()})
+		Silent: res.watched() && !res.told, Require: res.required()})
 	res.Faults = res.faultUses()
-	if !res.Unreached {
-		res.Status, res.Reason = judge.Skipped, res.Trouble
+	res.whole = Failure{}
+	if res.Unreached {
+		res.spoil(judge.Blocked, res.Reason)
+	} else {
+		res.Status, res.Reason = judge.Skipped, ""
 	}
 	if res.Trouble != "" {
-		res.Status = judge.Blocked
+		res.spoil(judge.Blocked, res.Trouble)
 	}
 	res.claims()
 	res.score()
@@ -189,11 +194,10 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	res.filesSay()
 	res.ledgerSays(judge.Invalid)
 	if res.told && res.Status == judge.Pass && !slices.ContainsFunc(res.Ledger, func(r judge.Row) bool { return r.Status != judge.Skipped || r.Judged+r.Real > 0 }) {
-		res.Status, res.Reason = judge.Invalid, "no guarantee was exercised: no situation that a guarantee is about arose; docs/evidence.md lists them"
+		res.spoil(judge.Invalid, "no guarantee was exercised: no situation that a guarantee is about arose; docs/evidence.md lists them")
 	}
 	if idle := res.unhit(); len(idle) > 0 {
-		res.Status = Heavier(res.Status, judge.Invalid)
-		res.Reason = cmp.Or(res.Reason, "never acted during the whole suite: "+strings.Join(idle, ", ")+"; add a scenario in which each of these faults acts")
+		res.spoil(judge.Invalid, "never acted during the whole suite: "+strings.Join(idle, ", ")+"; add a scenario in which each of these faults acts")
 	}
 	ran := func(f FileResult) bool { return !strings.HasPrefix(f.Reason, NotRun) }
 	if res.Status == judge.Skipped && len(res.Files) > 0 && !slices.ContainsFunc(res.Files, ran) {
@@ -203,6 +207,16 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	} else if res.Status == judge.Skipped {
 		res.Reason = cmp.Or(res.Reason, nothingPlayed)
 	}
+}
+
+// watched reports whether the run could learn what server and boards did, not only how requests were answered.
+func (res *Result) watched() bool { return len(res.Target.Control) > 0 || res.Worlds > 0 }
+
+// spoil takes in a reason of the run as a whole, which no file and no guarantee shows.
+func (res *Result) spoil(status judge.Status, why string) {
+	res.Status, res.Reason = Heavier(res.Status, status), cmp.Or(res.Reason, why)
+	res.whole.Status = Heavier(res.whole.Status, status)
+	res.whole.Why = strings.TrimPrefix(res.whole.Why+"\n"+why, "\n")
 }
 
 // ledgerSays takes in the guarantees of a status, and the first of them as the reason if there is none yet.

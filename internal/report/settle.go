@@ -21,7 +21,7 @@ func (res *Result) Settle(events []history.Event) {
 // SettleVerdicts derives ledger and status from the verdicts on a run that was judged as it streamed; events are the
 // part of its history that is kept.
 func (res *Result) SettleVerdicts(events []history.Event, verdicts []judge.Verdict) {
-	res.Events, res.played, res.told = events, len(events) > 0, judge.Told(events)
+	res.Events, res.played, res.told, res.byWorld = events, len(events) > 0, judge.Told(events), [][]judge.Verdict{verdicts}
 	res.settle(verdicts)
 }
 
@@ -31,6 +31,7 @@ type settling struct {
 	verdicts  [][]judge.Verdict
 	names     []string
 	unordered int
+	foreign   judge.Foreign
 	played    bool
 	told      bool
 }
@@ -39,8 +40,8 @@ func (s *settling) world(name string, events []history.Event) {
 	view := judge.NewView(events)
 	s.verdicts, s.names = append(s.verdicts, judge.Judge(view)), append(s.names, name)
 	s.unordered += view.Unordered()
-	if foreign := view.Foreign(); foreign.String() != "" {
-		s.res.Foreign = foreign
+	foreign := view.Foreign()
+	if s.foreign = both(s.foreign, foreign); foreign.String() != "" {
 		s.res.Note("%s", foreign)
 	}
 	s.played, s.told = s.played || len(events) > 0, s.told || judge.Told(events)
@@ -48,7 +49,7 @@ func (s *settling) world(name string, events []history.Event) {
 
 func (s *settling) done() {
 	res := s.res
-	res.Unordered, res.played, res.told = s.unordered, s.played, s.told
+	res.Unordered, res.Foreign, res.played, res.told, res.byWorld = s.unordered, s.foreign, s.played, s.told, s.verdicts
 	res.Notes = slices.DeleteFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "clocks: ") }) // from an earlier judgement
 	if told := res.Clocks.Told(res.Unordered); told != "" {
 		res.Note("%s", told)

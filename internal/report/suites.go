@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Suite is a scenario, or the guarantees, in the form that test reporting tools expect. JUnit and TAP are two ways to
-// write it.
+// Suite is a scenario, the guarantees, or the run as a whole, in the form that test reporting tools expect. JUnit and TAP
+// are two ways to write it.
 type Suite struct {
 	Name       string
 	File       string // "" = none
@@ -33,20 +33,25 @@ type Case struct {
 	Text    string // for a failure: everything about it
 }
 
-// suites are a run's suites: one per scenario file, and one for the guarantees. A scenario's cases are the steps that
-// can fail because of what the target does, and every step that didn't pass; steps that only prepare are not test
-// cases.
+// suites are a run's suites: one per scenario file, one for the guarantees, and one for what belongs to neither, so that
+// no verdict is missing. A scenario's cases are the steps that can fail because of what the target does, and every step
+// that didn't pass; steps that only prepare are not test cases.
 func suites(res Result) (out []Suite) {
 	texts := map[*Step]string{}
+	whole := Case{Name: "the run counts", Status: judge.Pass}
 	for _, f := range Failures(res) {
 		if f.Step != nil {
 			texts[f.Step] = f.Text()
+		}
+		if f.ofRun() {
+			whole.Status, whole.Why = f.Status, f.Why
 		}
 	}
 	for _, f := range res.Files {
 		out = append(out, fileSuite(f, texts))
 	}
-	return append(out, Ledger(res.Ledger, res.Started))
+	return append(out, Ledger(res.Ledger, res.Started),
+		Suite{Name: "run", Status: res.Status, Why: res.Reason, Started: res.Started, Cases: []Case{whole}})
 }
 
 func fileSuite(f FileResult, texts map[*Step]string) Suite {

@@ -18,8 +18,8 @@ func sentence(res Result) string {
 	for _, k := range []struct {
 		status    judge.Status
 		one, more string
-	}{{judge.Fail, "failed", "failed"}, {judge.Blocked, "was blocked before it could show anything", "were blocked before they could show anything"},
-		{judge.Invalid, "doesn't count", "don't count"}, {judge.Skipped, "was skipped", "were skipped"}, {judge.Pass, "passed", "passed"}} {
+	}{{judge.Fail, "failed", "failed"}, {judge.Blocked, "was blocked before it could test anything", "were blocked before they could test anything"},
+		{judge.Invalid, "was invalid", "were invalid"}, {judge.Skipped, "was skipped", "were skipped"}, {judge.Pass, "passed", "passed"}} {
 		switch count := n[k.status]; {
 		case count == 1:
 			parts = append(parts, "1 "+k.one)
@@ -27,25 +27,24 @@ func sentence(res Result) string {
 			parts = append(parts, amount.Number(count)+" "+k.more)
 		}
 	}
-	kept, broken := 0, 0
+	rows := map[judge.Status]int{}
 	for _, r := range res.Ledger {
-		switch r.Status {
-		case judge.Fail:
-			broken++
-		case judge.Pass:
-			kept++
-		}
+		rows[r.Status]++
 	}
 	out := ""
 	if len(parts) > 0 {
 		out = fmt.Sprintf("%s: %s. ", amount.Many(len(res.Files), "scenario"), strings.Join(parts, ", "))
 	}
 	out += amount.Many(len(res.Ledger), "guarantee") + ": "
-	if broken > 0 {
+	if broken := rows[judge.Fail]; broken > 0 {
 		out += fmt.Sprintf("%d broken, ", broken)
 	}
-	out += fmt.Sprintf("%d held", kept)
-	if idle := len(res.Ledger) - kept - broken; idle > 0 {
+	out += fmt.Sprintf("%d held", rows[judge.Pass])
+	idle := rows[judge.Skipped]
+	if open := len(res.Ledger) - rows[judge.Fail] - rows[judge.Pass] - idle; open > 0 {
+		out += fmt.Sprintf(", %d not proven", open)
+	}
+	if idle > 0 {
 		out += fmt.Sprintf(", %d not exercised", idle)
 	}
 	return out + "."

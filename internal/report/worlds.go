@@ -44,7 +44,6 @@ func Join(into Result, parts []Result) Result {
 
 // joined adds up files, assertions and verdicts.
 func joined(into Result, parts []Result) Result {
-	var verdicts [][]judge.Verdict
 	var trouble []string
 	for _, p := range parts {
 		into.Files = append(into.Files, p.Files...)
@@ -57,14 +56,22 @@ func joined(into Result, parts []Result) Result {
 			trouble = append(trouble, p.Trouble)
 		}
 		if p.played {
-			verdicts = append(verdicts, p.Verdicts)
+			into.byWorld = append(into.byWorld, p.byWorld...) // combined once, so that equal wordings meet
 		}
 		into.told = into.told || p.told
+		into.Unordered += p.Unordered
+		into.Foreign = both(into.Foreign, p.Foreign)
 	}
 	into.Trouble = strings.Join(slices.Compact(trouble), "; ")
-	if len(verdicts) == 0 { // nothing was played
-		verdicts = append(verdicts, judge.Judge(judge.NewView(nil)))
+	if len(into.byWorld) == 0 { // nothing was played
+		into.byWorld = append(into.byWorld, judge.Judge(judge.NewView(nil)))
 	}
-	into.settle(judge.Combine(verdicts...))
+	into.settle(judge.Combine(into.byWorld...))
 	return into
+}
+
+// both is what others did in two worlds.
+func both(a, b judge.Foreign) judge.Foreign {
+	return judge.Foreign{Commands: a.Commands + b.Commands, Changes: a.Changes + b.Changes, Presentations: a.Presentations + b.Presentations,
+		First: slices.Concat(a.First, b.First)}
 }

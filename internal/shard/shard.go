@@ -49,15 +49,28 @@ func (s Shard) Whole() bool { return s.Of <= 1 }
 // Takes reports whether the k-th element, counted from 0, belongs to this shard.
 func (s Shard) Takes(k int) bool { return s.Whole() || k%s.Of == s.Index-1 }
 
-// Missing lists the shards of a division into of that aren't among those seen, as "2/4, 3/4".
+// mostNamed bounds how many shards Missing names: a file may claim to be one of any number.
+const mostNamed = 8
+
+// Missing lists the shards of a division into of that aren't among those seen, as "2/4, 3/4"; "" for none.
 func Missing(of int, seen map[int]string) string {
+	lacks := of
+	for i := range seen {
+		if i >= 1 && i <= of {
+			lacks--
+		}
+	}
 	var out []string
-	for i := 1; i <= of; i++ {
+	for i := 1; i <= of && len(out) < mostNamed; i++ {
 		if _, is := seen[i]; !is {
 			out = append(out, fmt.Sprintf("%d/%d", i, of))
 		}
 	}
-	return strings.Join(out, ", ")
+	list := strings.Join(out, ", ")
+	if more := lacks - len(out); more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
 
 // String is i/n; "1/1" for the whole.

@@ -74,6 +74,30 @@ func TestFromEnv(t *testing.T) {
 	}
 }
 
+// TestMissing: the missing shards are named, but no more than fit a line, however many a file claims.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		of   int
+		seen []int
+		want string
+	}{
+		{3, []int{1, 2, 3}, ""},
+		{4, []int{1, 4}, "2/4, 3/4"},
+		{12, []int{1, 3}, "2/12, 4/12, 5/12, 6/12, 7/12, 8/12, 9/12, 10/12 and 2 more"},
+		{2_000_000_000, []int{2, 7, -3, 2_000_000_001}, "1/2000000000, 3/2000000000, 4/2000000000, 5/2000000000, 6/2000000000, 8/2000000000, 9/2000000000, 10/2000000000 and 1999999990 more"},
+		{0, nil, ""},
+	} {
+		seen := map[int]string{}
+		for _, i := range c.seen {
+			seen[i] = "dir"
+		}
+		if got := shard.Missing(c.of, seen); got != c.want {
+			t.Errorf("of %d, with %v: got %q, want %q", c.of, c.seen, got, c.want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("1/4")
 	f.Add("/")

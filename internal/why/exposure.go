@@ -78,13 +78,13 @@ func (t *Timeline) merge(entered []Entered) []Entered {
 	}
 	of := func(e Entered) opening { return opening{e.DoorID, e.GrantID, cmp.Or(e.BoardAt, e.At.UnixMilli())} }
 	out := t.presented()
-	have := map[opening]int{}
+	have := map[opening][]int{} // several, if the clock stood still
 	for i, e := range out {
-		have[of(e)] = i
+		have[of(e)] = append(have[of(e)], i)
 	}
 	for _, e := range entered {
-		if i, ok := have[of(e)]; ok {
-			out[i].Actor = e.Actor
+		if same := have[of(e)]; len(same) > 0 {
+			out[same[0]].Actor, have[of(e)] = e.Actor, same[1:]
 		} else {
 			out = append(out, e)
 		}
@@ -101,14 +101,13 @@ func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
 	if g, ok := t.grant(e.GrantID); ok && phone == "" { // it has left the content
 		phone = g.PhoneHash
 	}
-	mode := access.Mode(now.windows, now.hours, e.DoorID, e.At)
-	d := access.Decide(access.Question{Now: e.At, Method: vocab.Onsite, DoorID: e.DoorID, Mode: mode, Grants: now.person(phone)})
+	d := now.onsite(e, phone)
 	if d.Allow {
 		return Exposed{}, false
 	}
 	x := Exposed{At: stamp(at), BoardID: e.BoardID, DoorID: e.DoorID, Actor: e.Actor, GrantID: control.OrNull(e.GrantID), Reason: d.Reason,
 		Offline: e.Late, Revision: t.boardAt(e.BoardID, at).applied, ServerKnows: now.rev}
-	if changed := t.changed(x.Revision, at, e); changed != 0 {
+	if changed := t.takenAway(x.Revision, at, e, phone); changed != 0 {
 		sec := float64(at-changed) / 1000
 		x.ChangedAt, x.ExposedSec = stampOrNil(changed), &sec
 	}
@@ -125,14 +124,27 @@ func (t *Timeline) grant(id string) (g access.Grant, ok bool) {
 	return g, ok
 }
 
-// changed is when the change that the board lacked was committed: the last change of the opening's credited grant, or
-// of the windows for an opening without one.
-func (t *Timeline) changed(rev, at int64, e Entered) (ms int64) {
+// onsite is what would have been decided on site from this content.
+func (c content) onsite(e Entered, phone string) access.Answer {
+	mode := access.Mode(c.windows, c.hours, e.DoorID, e.At)
+	return access.Decide(access.Question{Now: e.At, Method: vocab.Onsite, DoorID: e.DoorID, Mode: mode, Grants: c.person(phone)})
+}
+
+// takenAway is when the change was committed that turned the decision about an opening from yes to no, after the revision
+// that the board had; the last one if the right came back in between, 0 if there was none.
+func (t *Timeline) takenAway(rev, at int64, e Entered, phone string) (ms int64) {
+	c, allowed := t.empty(), false
 	for _, s := range t.steps {
-		if s.rev <= rev || s.at > at {
+		if s.at > at {
 			continue
 		}
-		if e.GrantID != "" && s.id == e.GrantID || s.op == history.ContentWindows || s.op == history.ContentHours {
+		theirs := s.grant.PhoneHash == phone || c.grants[s.id].PhoneHash == phone
+		c.take(s)
+		if s.id != "" && !theirs {
+			continue // a grant of somebody else decides nothing
+		}
+		before := allowed
+		if allowed = c.onsite(e, phone).Allow; before && !allowed && s.rev > max(rev, t.base) {
 			ms = s.at
 		}
 	}

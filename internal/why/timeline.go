@@ -86,26 +86,34 @@ type content struct {
 
 // contentWhile replays the steps for which counts returns true.
 func (t *Timeline) contentWhile(counts func(step) bool) content {
-	c := content{rev: t.base, at: t.since, grants: map[string]access.Grant{}}
+	c := t.empty()
 	for _, s := range t.steps {
-		if !counts(s) {
-			continue
-		}
-		switch s.op {
-		case history.ContentGrant:
-			c.grants[s.id] = s.grant
-		case history.ContentRemoved:
-			delete(c.grants, s.id)
-		case history.ContentWindows:
-			c.windows = s.windows
-		case history.ContentHours:
-			c.hours = s.hours
-		}
-		if s.rev > c.rev {
-			c.rev, c.at = s.rev, s.at
+		if counts(s) {
+			c.take(s)
 		}
 	}
 	return c
+}
+
+func (t *Timeline) empty() content {
+	return content{rev: t.base, at: t.since, grants: map[string]access.Grant{}}
+}
+
+// take is the next step.
+func (c *content) take(s step) {
+	switch s.op {
+	case history.ContentGrant:
+		c.grants[s.id] = s.grant
+	case history.ContentRemoved:
+		delete(c.grants, s.id)
+	case history.ContentWindows:
+		c.windows = s.windows
+	case history.ContentHours:
+		c.hours = s.hours
+	}
+	if s.rev > c.rev {
+		c.rev, c.at = s.rev, s.at
+	}
 }
 
 // serverAt is the server's content at a time.

@@ -224,45 +224,6 @@ func TestUnknownCopies(t *testing.T) {
 	}
 }
 
-// TestExposure: exactly the people who entered with a right that had been revoked meanwhile are listed.
-func TestExposure(t *testing.T) {
-	t.Parallel()
-	p := outage()
-	p.presented(minute+30_000, "ann", "pmt", "onsite", 0)       // before the revocation
-	p.presented(2*minute+1, "ann", "pmt", "onsite", 1)          // during the outage, still valid
-	p.presented(3*minute, "ann", "pmt", "onsite", minute)       // revoked at this very moment
-	p.presented(33*minute, "ann", "pmt", "onsite", 31*minute)   // half an hour later
-	p.presented(34*minute, "bob", "", "free_window", 32*minute) // the board still had a free window
-	p.add(35*minute, history.Event{Kind: history.Presented, BoardID: "brd", DoorID: "dor", Result: "denied", Reason: "no_valid_grant", PhoneHash: "bob"})
-	record := Entered{At: time.UnixMilli(t0 + 33*minute), DoorID: "dor", GrantID: "pmt", Actor: "010-****-1234"}
-	foreign := Entered{At: time.UnixMilli(t0 + 36*minute), BoardID: "brd_real", DoorID: "dor", GrantID: "pmt", Reason: "onsite", Actor: "010-****-9999", Late: true}
-	before := Entered{At: time.UnixMilli(t0 - minute), BoardID: "brd_real", DoorID: "dor", GrantID: "pmt"}
-	var got []string
-	for _, x := range p.tl.Exposure([]Entered{record, foreign, before}) {
-		after := -1.0
-		if x.ExposedSec != nil {
-			after = *x.ExposedSec
-		}
-		got = append(got, text([]any{x.At, x.Actor, x.Reason, after, x.Offline}))
-	}
-	want := []string{
-		`["2026-10-05T00:03:00.000Z","","revoked",0,true]`,
-		`["2026-10-05T00:33:00.000Z","010-****-1234","revoked",1800,true]`,
-		`["2026-10-05T00:34:00.000Z","","no_valid_grant",-1,true]`,
-		`["2026-10-05T00:36:00.000Z","010-****-9999","revoked",1980,true]`,
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("exposure:\n got %v\nwant %v", got, want)
-	}
-	// A second valid grant of the same person means that there was no exposure.
-	p.grant(2*minute, access.Grant{ID: "mem", Kind: access.KindMembership, PhoneHash: "ann", Doors: []string{"dor"}, StartsAt: t0})
-	for _, x := range p.tl.Exposure(nil) {
-		if x.GrantID != nil {
-			t.Errorf("a member entered: got %+v, want no exposure", x)
-		}
-	}
-}
-
 // TestAttempts: the explanation also lists what actually happened.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
