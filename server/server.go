@@ -54,6 +54,7 @@ type Config struct {
 	History        func(history.Event) // nil = none
 	Retention      record.Retention
 	Recording      func() bool // whether History keeps what it is told; nil = always
+	Version        string      // shown at /version; "" = of the build
 	Console        string      // address of the web console, linked from the start page; "" = none
 	LinkURL        string      // base of entry links
 	BaseURL        string      // in the OpenAPI documents; "" = relative to them
@@ -194,7 +195,7 @@ func (s *Server) edge() error {
 		Audit: s.store.AddAudit, Ready: s.store.Ping,
 		Unavailable: func(err error) bool { return errors.Is(err, store.ErrUnavailable) },
 		LinkURL:     s.cfg.LinkURL, BaseURL: s.cfg.BaseURL, Proxies: proxies, Log: s.cfg.Log, Observe: s.request, Inbox: s.cfg.Inbox,
-		Console: s.cfg.Console, Example: s.example,
+		Console: s.cfg.Console, Example: s.example, Version: s.cfg.Version,
 	}))
 	if s.public = plant(s.public); s.cfg.Spans != nil && err == nil {
 		s.public = s.cfg.Spans.Handler(s.public)
@@ -247,7 +248,7 @@ func (s *Server) ControlToken() string { return fmt.Sprintf("%x", s.secret.Of("c
 
 // ControlHooks are what the composition above adds to the control routes.
 type ControlHooks struct {
-	Ready        func() any
+	Ready        func() (any, error)
 	Moved        func(now time.Time)
 	WriteHistory func(w io.Writer, since int64) error
 	Record       func(on bool) (seq int64, err error)

@@ -30,7 +30,7 @@ const (
 // Config of a testbed. Each field says what zero means.
 type Config struct {
 	World        *world.World
-	Version      string                   // shown on the metrics page; "" = of the build
+	Version      string                   // shown at /version and on the metrics page; "" = of the build
 	Fleet        bool                     // simulate the live places' boards too; false = the test places' only
 	Link         string                   // Memory (default) or TCP
 	Client       string                   // the boards' MQTT client, Paho (default) or Light

@@ -68,6 +68,9 @@ func TestFleetOfItsOwn(t *testing.T) {
 			t.Errorf("no %q on the fleet's page", want)
 		}
 	}
+	if _, body := clienttest.Get(t, tb.Ready.HTTP+"/version"); !strings.Contains(body, `"version":"v1.2.3"`) {
+		t.Errorf("/version: got %s, want v1.2.3", body)
+	}
 	if want := `version="v1.2.3"} 1`; !strings.Contains(metricsOf(t, tb.Ready.Control), want) {
 		t.Errorf("no %q on the server's page", want)
 	}

@@ -2,6 +2,8 @@ package testbed
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -17,6 +19,7 @@ func TestPlacesAreTheDatabases(t *testing.T) {
 	dir := t.TempDir()
 	tb := begin(t, Config{DataDir: dir})
 	const number = "05033334444"
+	last := tb.life.Load()
 	moved, without := tb.cfg.World.Places[0], tb.cfg.World.Places[1]
 	listed := func(tb *Testbed) (out []client.Place) {
 		t.Helper()
@@ -29,6 +32,15 @@ func TestPlacesAreTheDatabases(t *testing.T) {
 		t.Errorf("after the changes: entry phones %q and %q, want %q and none", got[0].EntryPhone, got[1].EntryPhone, number)
 	}
 	must.OK(t, tb.Stop())
+	for name, h := range map[string]http.Handler{"stopped": tb.laboratory(), "of the life that is over": last.control} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "/lab/v1/places", nil)
+		r.Header.Set("Authorization", "Bearer "+tb.Ready.ControlToken)
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "storage_unavailable") {
+			t.Errorf("%s: got %d %s, want 503 storage_unavailable", name, w.Code, w.Body)
+		}
+	}
 
 	w := world.Default(3, 10)
 	w.Places[0].EntryPhone, w.Places[1].EntryPhone, w.Places[1].Name = "05055556666", "05077778888", "Renamed"

@@ -195,7 +195,7 @@ func (t *Testbed) laboratory() http.Handler {
 
 func (t *Testbed) controlHooks() server.ControlHooks {
 	return server.ControlHooks{
-		Ready:        func() any { p, _ := t.places(); return p },
+		Ready:        func() (any, error) { return t.places() },
 		Moved:        t.memory.remember,
 		WriteHistory: t.writeHistory,
 		Record:       t.record,

@@ -247,10 +247,12 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 		return failf("--out: %s", reason(err))
 	case err != nil:
 		return exit{codeUnreachable, err.Error()}
-	case stopErr != nil:
-		return failf("%s", stopErr)
 	}
-	return e.after(exitCode(res.ExitCode()), v.printLoad(e, o.OutDir, res))
+	failed := v.printLoad(e, o.OutDir, res)
+	if stopErr != nil {
+		failed = errors.Join(failed, failf("%s", stopErr))
+	}
+	return e.after(exitCode(res.ExitCode()), failed)
 }
 
 // printLoad prints the result of a load, and appends it to a CI's job summary.

@@ -61,7 +61,7 @@ type Config struct {
 	// Audits lists the audit log of a place ("" = all), newest first: the store.
 	Audits func(placeID string, limit, offset int) (list []record.Audit, total int, err error)
 	// Ready lists the places as the ready line does.
-	Ready func() any
+	Ready func() (any, error)
 	// Rotate gives a board a new password and cuts its old connection.
 	Rotate func(boardID string) (password string, err error)
 	// Moved is called after a jump of virtual time; nil = not called.
@@ -81,7 +81,14 @@ type Config struct {
 // Routes mounts the server's control routes; r is at /lab/v1.
 func (c Config) Routes(r chi.Router) {
 	control.ClockRoutes(r, c.Clock, c.Moved)
-	r.Get("/places", func(w http.ResponseWriter, _ *http.Request) { control.Data(w, c.Ready()) })
+	r.Get("/places", func(w http.ResponseWriter, _ *http.Request) {
+		list, err := c.Ready()
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		control.Data(w, list)
+	})
 	r.Get("/places/{placeId}", c.showPlace)
 	r.Patch("/places/{placeId}", c.patchPlace)
 	r.Patch("/doors/{doorId}", c.patchDoor)

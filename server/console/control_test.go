@@ -82,7 +82,7 @@ func newLab(t *testing.T) *lab {
 		Places: place.New(place.Config{Clock: l.clk, Store: st}),
 		Grants: grant.New(grant.Config{Clock: l.clk, Store: st, Secret: []byte("entry links"), LinkURL: "http://x"}),
 		Entry:  entry.New(entry.Config{Clock: l.clk, Store: st, Device: opens{}}),
-		Ready:  func() any { return []string{"plc_a"} },
+		Ready:  func() (any, error) { return []string{"plc_a"}, nil },
 		Audits: st.Audits,
 		Moved:  func(now time.Time) { l.moved = append(l.moved, now) },
 		WriteHistory: func(w io.Writer, since int64) error {
