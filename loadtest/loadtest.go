@@ -129,7 +129,7 @@ func (r *runner) run(ctx context.Context) (Result, error) {
 
 // wait waits until the run should start; it returns ctx's error if that ends first.
 func (r *runner) wait(ctx context.Context) error {
-	left := r.opts.StartAt.Sub(clock.WallNow())
+	left := r.opts.StartAt.Sub(clock.Real{}.Now()) // agreed between machines
 	if r.opts.StartAt.IsZero() || left <= 0 {
 		return nil
 	}

@@ -57,6 +57,7 @@ func (t *Testbed) record(on bool) (seq int64, err error) {
 	}
 	if fresh {
 		if err := l.server.Record(true); err != nil {
+			t.spool.Fail(err) // what was before it is missing, for others who use it as well
 			t.spool.Stop()
 			return 0, err
 		}

@@ -137,7 +137,7 @@ func (s *Server) read() error {
 	if err != nil {
 		return fmt.Errorf("%s, %s: %w", s.files.Cert, s.files.Key, err)
 	}
-	if now := clock.WallNow(); now.After(pair.Leaf.NotAfter) {
+	if now := (clock.Real{}).Now(); now.After(pair.Leaf.NotAfter) {
 		return fmt.Errorf("%s: expired on %s", s.files.Cert, pair.Leaf.NotAfter.Format(time.DateOnly))
 	}
 	// HTTP listeners offer one protocol: their limits are those of HTTP/1.1.

@@ -29,19 +29,21 @@ func At(c Clock, t time.Time, f func()) Timer {
 	return c.AfterFunc(t.Sub(c.Now()), f)
 }
 
-// start is a century before the process's start, so that Mono is also positive in a synctest bubble, where it is the
-// year 2000. Add keeps the monotonic reading, AddDate would drop it.
-var start = time.Now().Add(-100 * 365 * 24 * time.Hour)
+// start has a monotonic reading, which it would lose in most calculations.
+var start = time.Now()
+
+// century makes Mono positive in a synctest bubble, too, where it is the year 2000.
+const century = 100 * 365 * 24 * time.Hour
 
 // Mono is monotonic wall time. Only differences are meaningful. For transport only.
-func Mono() time.Duration { return time.Since(start) }
+func Mono() time.Duration { return century + time.Since(start) }
 
 // WallAfter runs f after d of wall time. For transport only.
 func WallAfter(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
 
 // WallNow is the machine's wall clock as it was at the process's start, plus the monotonic time since: if the machine's clock
 // is set meanwhile, two events of a process keep their order and distance. For stamps, socket deadlines and run names.
-func WallNow() time.Time { return start.Add(Mono()) }
+func WallNow() time.Time { return start.Add(time.Since(start)) }
 
 // Real is domain time that follows the machine's clock.
 type Real struct{}

@@ -3,6 +3,7 @@ package history
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -143,6 +144,14 @@ func (s *Spool) begin() error {
 	return nil
 }
 
+// Fail makes the recording incomplete for a reason, so that the next Start replaces it.
+func (s *Spool) Fail(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = cmp.Or(s.err, why)
+	s.moved.Broadcast()
+}
+
 // Stop ends the recording once no one else who started it needs it, and frees its space. over: it has ended.
 func (s *Spool) Stop() (over bool) {
 	s.mu.Lock()
@@ -268,8 +277,11 @@ func (s *Spool) lines(f func(n int64, line []byte) error) error {
 	for s.file == file && s.file != nil && s.written < n && s.err == nil {
 		s.moved.Wait()
 	}
-	size, broken := s.size, s.err
+	size, broken, replaced := s.size, s.err, s.file != file
 	s.mu.Unlock()
+	if replaced {
+		return ErrReplaced
+	}
 	if file == nil || size == 0 {
 		return broken
 	}

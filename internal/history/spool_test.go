@@ -164,6 +164,21 @@ func TestSpoolReplacesABrokenRecording(t *testing.T) {
 	}
 }
 
+// What somebody says is incomplete is replaced by the next run's.
+func TestSpoolThatFails(t *testing.T) {
+	t.Parallel()
+	s := NewSpool(t.TempDir(), nil)
+	must.Get(s.Start())(t)
+	why := errors.New("the content can't be told")
+	s.Fail(why)
+	if err := s.WriteSince(io.Discard, 0); !errors.Is(err, why) {
+		t.Errorf("got %v, want why it is incomplete", err)
+	}
+	if fresh, err := s.Start(); !fresh || err != nil {
+		t.Errorf("the next run: fresh %v, %v; want a new recording", fresh, err)
+	}
+}
+
 // The present state of a large fleet is not what the disk couldn't take in time.
 func TestSpoolOfALargeFleet(t *testing.T) {
 	t.Parallel()

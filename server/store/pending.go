@@ -17,10 +17,13 @@ type pending struct {
 	over chan struct{} // closed when it has ended; nil = none is in progress
 }
 
-func (p *pending) begin(at time.Time) {
+// begin notes that a commit begins, and returns the time of what it records. Whoever looked before has an earlier time.
+func (p *pending) begin(clk clock.Clock) (at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	at = clk.Now().Truncate(time.Millisecond)
 	p.at, p.over = at.UnixMilli(), make(chan struct{})
+	return at
 }
 
 func (p *pending) end() {

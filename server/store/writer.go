@@ -23,7 +23,8 @@ import (
 //	announce                   tells the listeners which revisions and events there are now
 //	close(job.done)            lets the callers go on
 //
-// Reads go past the writer. They wait only while the write-ahead log starts over (gate.go).
+// Reads go past the writer. They wait only while the write-ahead log starts over (gate.go); reads of events until now wait
+// for the commit in progress, too (pending.go).
 
 // job is one write in progress.
 type job struct {
@@ -192,8 +193,7 @@ func notify(c chan struct{}) {
 
 // commit runs a batch in one transaction and answers each of its jobs.
 func (s *Store) commit(batch []*job) {
-	began, now := clock.Mono(), s.clk.Now().Truncate(time.Millisecond)
-	s.pending.begin(now)
+	began, now := clock.Mono(), s.pending.begin(s.clk)
 	replays := s.replays.take()
 	made, err := s.run(batch, now, replays)
 	s.pending.end()
