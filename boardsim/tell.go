@@ -171,7 +171,7 @@ func (b *board) listening(ctx context.Context, w http.ResponseWriter, alone *boo
 func (b *board) takeOver(alone bool) {
 	if !b.told {
 		b.emit(history.Event{Kind: history.Detached})
-		b.emit(history.Event{Kind: history.Hand})
+		b.emit(history.Event{Kind: history.Hand, Op: "tell"})
 	}
 	b.told, b.alone = true, alone
 	b.drop(false)

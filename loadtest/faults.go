@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/faults"
 )
@@ -77,8 +78,19 @@ func (r *runner) disturb(ctx context.Context) (end func() []FaultUse) {
 	}
 }
 
-// arms is how long arming or removing a fault may take. Boards have up to five seconds to notice one.
-const arms = 10 * time.Second
+// arms is how long arming or removing a fault may take. Boards have up to five seconds to notice one. Once the load is over, it
+// has only a moment left, because an interrupted command should end soon.
+const (
+	arms   = 10 * time.Second
+	moment = 2 * time.Second
+)
+
+// finishing is a context for a request that should not end with ctx: who gives it up can't know what it did.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), arms)
+	stop := context.AfterFunc(ctx, func() { clock.WallAfter(moment, cancel) })
+	return own, func() { stop(); cancel() }
+}
 
 // use is the life of one fault, until ctx ends.
 func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
@@ -93,8 +105,7 @@ func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
 	}
 	var list []armed
 	var failed error
-	// The end of the load doesn't end a request that arms: who gives up can't know whether there is a fault to remove.
-	arming, cancel := context.WithTimeout(context.WithoutCancel(ctx), arms)
+	arming, cancel := finishing(ctx)
 	defer cancel()
 	for _, c := range r.control { // of several processes, those that simulate boards
 		var got struct{ FaultID string }
@@ -107,7 +118,9 @@ func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
 	}
 	switch {
 	case len(list) == 0:
-		use.Error = fmt.Sprint("it couldn't be armed: ", failed)
+		if use.Error = fmt.Sprint("it couldn't be armed: ", failed); ctx.Err() != nil {
+			use.Error += "; it may be armed all the same"
+		}
 		return use
 	case ctx.Err() != nil:
 		use.Error = "the load was over before it was armed"
@@ -117,7 +130,7 @@ func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
 	} else {
 		<-ctx.Done()
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), arms)
+	last, cancel := finishing(ctx)
 	defer cancel()
 	for _, a := range list {
 		var got struct{ Hits int64 }

@@ -45,7 +45,7 @@ const (
 	// Everybody.
 	Label = "label" // a scenario's mark
 	Look  = "look"  // a scenario looked at what boards have: Text is the verb
-	Hand  = "hand"  // from now on a scenario speaks in this board's place, or to it in its server's: BoardID
+	Hand  = "hand"  // from now on a scenario speaks in this board's place, or to it in its server's (Op "tell"): BoardID
 	Begun = "begun" // a run begins here: what came before is the state it found; Op Quiet
 	World = "world" // what follows happened in a world of its own: Text is its scenario file
 )

@@ -274,7 +274,7 @@ func (c *call) unseen() bool {
 
 // untouched reports whether an answer says nothing about a token: nobody looked at it, or the server can't commit anything.
 func (c *call) untouched() bool {
-	return c.unseen() || c.Status == 429 || c.Code == "body_too_large" || c.Code == codeStorage
+	return c.unseen() || c.Status == 429 && c.Code != "too_many_in_flight" || c.Code == "body_too_large" || c.Code == codeStorage
 }
 
 // foreignIDs judges calls that named something of a place other than their token's, and returns how many there were.

@@ -39,6 +39,10 @@ func TestAnswersThatSayNothingOfTokens(t *testing.T) {
 			coded(h, "body_too_large")
 		}, nil},
 		"too many": {func(h *builder) { h.call(h.at+late, permitsRoute, 429, history.CallText{Token: "tok-2"}) }, nil},
+		"too many commands in progress": {func(h *builder) {
+			h.call(h.at+late, permitsRoute, 429, history.CallText{Token: "tok-2"})
+			coded(h, "too_many_in_flight")
+		}, []string{"AUTH-5"}},
 		"a full disk": {func(h *builder) {
 			h.call(h.at+late, permitsRoute, 503, history.CallText{Token: "tok-2"})
 			coded(h, codeStorage)

@@ -30,7 +30,7 @@ func imp1(v *View) Verdict {
 	rows, told := 0, 0
 	var last *call
 	for _, c := range v.calls() {
-		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || len(c.Wrote) == 0 {
+		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || c.asked() == 0 {
 			continue
 		}
 		if last != nil && last.overlaps(c) || len(c.Rows) == 0 { // their order is unknown; or it has too many rows to be kept
@@ -81,12 +81,17 @@ func (c *call) id(i int) string {
 	return text(result, "id")
 }
 
+// asked is how many rows an import had. Those of a long one aren't kept, only their number.
+func (c *call) asked() int {
+	if n, ok := c.In["items"].(float64); ok && len(c.Rows) == 0 {
+		return int(n)
+	}
+	return len(c.Rows)
+}
+
 // counts compares an import's counts with its rows; "" or how they differ.
 func (c *call) counts() string {
-	rows := len(c.Rows)
-	if n, ok := c.In["items"].(float64); ok && rows == 0 {
-		rows = int(n)
-	}
+	rows := c.asked()
 	if len(c.Wrote) != rows {
 		return fmt.Sprintf("%d results for %d rows", len(c.Wrote), rows)
 	}

@@ -39,3 +39,17 @@ func TestLongImports(t *testing.T) {
 		}
 	}
 }
+
+// TestImportsWithoutResults: an import that answers for no row is a breach, however long it is.
+func TestImportsWithoutResults(t *testing.T) {
+	t.Parallel()
+	for _, rows := range []int{2, 1001} {
+		h := newBuilder()
+		h.emit(history.CallEvent(history.CallIn{Method: "POST", Path: "/space/v1/partner/customers/import", PlaceID: "plc_a", Status: 200, SentAt: h.at, SentNs: h.wall + 1,
+			Request: []byte(`{"source":"s","items":[` + strings.Repeat(`{"externalRef":"a"},`, rows-1) + `{"externalRef":"b"}]}`),
+			Answer:  []byte(fmt.Sprintf(`{"success":true,"data":{"received":%d,"created":%[1]d,"updated":0,"unchanged":0,"failed":0,"results":[]}}`, rows))}))
+		if v, want := imp1(NewView(h.events)), fmt.Sprintf("0 results for %d rows", rows); v.FirstBad == nil || !strings.Contains(v.Number, want) {
+			t.Errorf("got %s, want %q", v, want)
+		}
+	}
+}

@@ -15,7 +15,7 @@ func off4(v *View) Verdict {
 	t := &tally{}
 	boards, records, missed := 0, 0, 0
 	for _, b := range v.sortedBoards() {
-		if !b.recovered() {
+		if !b.recovered() || b.told {
 			continue
 		}
 		if v.converged(t, b) {
@@ -134,7 +134,17 @@ func (v *View) lost(b *board, e *history.Event, due func(*history.Event, int64) 
 		return false
 	}
 	wiped := b.wiped[i]
-	return !due(e, wiped.At) && !slices.ContainsFunc(b.records, func(r *history.Event) bool { return r.RecordSeq > e.RecordSeq && v.before(r, wiped) })
+	lossy := false // on such a line the record may not have got through, connected or not
+	for _, l := range b.conn {
+		switch {
+		case l.Kind != history.Line || !sooner(l, wiped):
+		case l.Op == "lossy":
+			lossy = true
+		case l.Op == "up" && sooner(l, e):
+			lossy = false
+		}
+	}
+	return (lossy || !due(e, wiped.At)) && !slices.ContainsFunc(b.records, func(r *history.Event) bool { return r.RecordSeq > e.RecordSeq && v.before(r, wiped) })
 }
 
 // A server drops records from more than an hour ahead, or from 30 days before the board's last contact.

@@ -44,7 +44,7 @@ func (v *View) fresh(clause, op string) Verdict {
 	f := &freshness{looks: v.looked()}
 	for _, b := range v.sortedBoards() {
 		p := v.places[b.place]
-		if p == nil {
+		if p == nil || b.told {
 			continue
 		}
 		steps, wrong := b.steps(p)

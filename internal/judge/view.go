@@ -71,6 +71,7 @@ type board struct {
 	id, place string
 	truth     bool  // its journal is in the history
 	guest     bool  // a real board in place of a detached simulated one
+	told      bool  // a guest that somebody speaks to in the server's place: whether it is in sync isn't the server's doing
 	epoch     int64 // of its last connection
 	channels  []int
 	conn      []*history.Event // Online, Offline, Line, Started, Wiped, Attached, Detached
@@ -175,6 +176,9 @@ func (v *View) add(e *history.Event) {
 		v.addPolicy(e)
 	case history.Hand:
 		v.hands[e.BoardID] = append(v.hands[e.BoardID], e)
+		if s := v.seats[e.BoardID]; s != nil && e.Op == "tell" {
+			s.guests[len(s.guests)-1].told = true
+		}
 	case history.Look:
 		v.looks = append(v.looks, e)
 	case history.Received:

@@ -21,6 +21,9 @@ func (c *checker) combined(s *Step) {
 	if s.Never != nil && (s.Within != nil || s.Eventually) {
 		c.b.Problem(s.Never.pos, "a step takes never, or within or eventually, not both: never checks that the expectation stays false, the others wait until it holds")
 	}
+	if s.Verbs.Wait != nil && (s.Within != nil || s.Eventually || s.Never != nil) {
+		c.b.Problem(s.pos, "wait takes as long as its step: give that step within, eventually or never")
+	}
 	c.values(s)
 	c.forward("within", s.Within)
 	c.forward("never", s.Never)

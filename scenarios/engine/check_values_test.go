@@ -81,6 +81,7 @@ func TestCombined(t *testing.T) {
 		`call: {path: /echo, status: 999}`:                                  `status must be a whole number from 100 to 599`,
 		`call: {path: /echo, together: -1}`:                                 `together must be at least 1`,
 		`call: {path: /echo}, within: 1s, eventually: true, expect: n == 1`: `give within or eventually, not both`,
+		`wait: load, within: 1m`:                                            `wait takes as long as its step`,
 		`call: {path: /echo}, within: -1s, expect: n == 1`:                  `within must not be negative`,
 		`pause: -5s`: `pause must not be negative`,
 		`command: {door: dor_1, command: hold, minutes: 99999}`:               `a whole number from 0`,

@@ -53,6 +53,9 @@ func (f *Fault) run(x *frame) (fields, error) {
 			FaultID string `json:"faultId"`
 		}
 		if err := x.run.lab.ask(x.ctx, base, "POST", "/faults", body, &got); err != nil {
+			for _, other := range a.at { // armed everywhere or nowhere: nobody would remove these
+				_ = x.run.lab.ask(x.ctx, other.base, http.MethodDelete, "/faults/"+other.id, nil, nil)
+			}
 			return nil, err
 		}
 		id = got.FaultID

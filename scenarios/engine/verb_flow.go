@@ -107,7 +107,9 @@ func (w *Wait) run(x *frame) (fields, error) {
 	}
 	select {
 	case <-b.done:
-	case <-x.ctx.Done():
+	case <-x.ctx.Done(): // the next file begins without it
+		b.cancel()
+		<-b.done
 		return nil, x.ctx.Err()
 	}
 	b.cancel()
