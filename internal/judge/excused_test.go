@@ -17,26 +17,8 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 			})
 			h.emit(history.Event{Kind: history.Dropped, BoardID: "brd_2", RecordSeq: 3})
 		},
-		"a record that a lossy line kept in a flash until that was wiped": func(_ *testing.T, h *builder) {
-			h.emit(history.Event{Kind: history.Line, BoardID: "brd_2", Op: "lossy", Text: "packets"})
-			h.present("brd_2", "cho", "opened", "onsite", "pmt_3")
-			h.events = h.events[:len(h.events)-1] // its record
-			h.pass(2 * FreshMs)
-			h.emit(history.Event{Kind: history.Label})
-			h.cut("brd_2")
-			h.emit(history.Event{Kind: history.Wiped, BoardID: "brd_2"})
-			h.boards["brd_2"].rev = 0
-			h.back("brd_2")
-		},
-		"a board that is told what it has": func(_ *testing.T, h *builder) {
-			id := "brd_1"
-			h.emit(history.Event{Kind: history.Detached, BoardID: id})
-			h.emit(history.Event{Kind: history.Hand, BoardID: id, Op: "tell"})
-			h.emit(history.Event{Kind: history.Offline, BoardID: id, Epoch: h.boards[id].epoch})
-			h.emit(history.Event{Kind: history.Online, BoardID: id, PlaceID: "plc_a", Epoch: h.boards[id].epoch + 1})
-			h.pass(2 * FreshMs)
-			h.emit(history.Event{Kind: history.Label})
-		},
+		"a record that a lossy line kept in a flash until that was wiped": keptByALossyLine,
+		"a board that is told what it has":                                toldBoard,
 		"a wiped flash": func(t *testing.T, h *builder) {
 			h.cut("brd_2")
 			h.present("brd_2", "cho", "opened", "onsite", "pmt_3")
@@ -96,6 +78,30 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 			h.events = append(h.events[:i+1], append([]history.Event{e}, h.events[i+1:]...)...)
 		},
 	}
+}
+
+// keptByALossyLine: a record that was long due can't get through a line that loses packets, and is wiped.
+func keptByALossyLine(_ *testing.T, h *builder) {
+	h.emit(history.Event{Kind: history.Line, BoardID: "brd_2", Op: "lossy", Text: "packets"})
+	h.present("brd_2", "cho", "opened", "onsite", "pmt_3")
+	h.events = h.events[:len(h.events)-1] // its record
+	h.pass(2 * FreshMs)
+	h.emit(history.Event{Kind: history.Label})
+	h.cut("brd_2")
+	h.emit(history.Event{Kind: history.Wiped, BoardID: "brd_2"})
+	h.boards["brd_2"].rev = 0
+	h.back("brd_2")
+}
+
+// toldBoard: a board to which somebody speaks in its server's place is behind.
+func toldBoard(_ *testing.T, h *builder) {
+	const id = "brd_1"
+	h.emit(history.Event{Kind: history.Detached, BoardID: id})
+	h.emit(history.Event{Kind: history.Hand, BoardID: id, Op: "tell"})
+	h.emit(history.Event{Kind: history.Offline, BoardID: id, Epoch: h.boards[id].epoch})
+	h.emit(history.Event{Kind: history.Online, BoardID: id, PlaceID: "plc_a", Epoch: h.boards[id].epoch + 1})
+	h.pass(2 * FreshMs)
+	h.emit(history.Event{Kind: history.Label})
 }
 
 // heldUp is a report that arrives so many ms after the command was sent, and a 504 that arrives four seconds late.
