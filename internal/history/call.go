@@ -57,7 +57,8 @@ var (
 		"doorState", "online", "id", "index", "status", "error"}
 )
 
-// mostRows is how many rows an import may have for the history to keep them. Of a longer one it keeps how each row ended.
+// mostRows is how many rows an import may have for the history to keep them. Of a longer one, and of one with a row that
+// isn't an object, it keeps how each row ended.
 const mostRows = 1000
 
 // mark stands for a secret in the history: 16 hex digits, "" for "".
@@ -147,10 +148,7 @@ func (t *CallText) rows(request, data []byte) {
 		return
 	}
 	var list []map[string]any
-	if json.Unmarshal(in.Items, &list) != nil {
-		return
-	}
-	if len(list) > mostRows { // only what its counts can be held against
+	if json.Unmarshal(in.Items, &list) != nil || len(list) > mostRows { // a row that isn't an object, or too many: only what the counts can be held against
 		for _, r := range each(out.Results) {
 			m, _ := r.(map[string]any)
 			t.Wrote = append(t.Wrote, map[string]any{"index": m["index"], "status": m["status"]})

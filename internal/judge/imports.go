@@ -33,7 +33,7 @@ func imp1(v *View) Verdict {
 		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || c.asked() == 0 {
 			continue
 		}
-		if last != nil && last.overlaps(c) || len(c.Rows) == 0 { // their order is unknown; or it has too many rows to be kept
+		if last != nil && last.overlaps(c) || len(c.Rows) == 0 { // their order is unknown; or its rows weren't kept
 			known, byID = map[rowKey]imported{}, map[string]map[string]any{}
 		}
 		last = c
@@ -81,7 +81,7 @@ func (c *call) id(i int) string {
 	return text(result, "id")
 }
 
-// asked is how many rows an import had. Those of a long one aren't kept, only their number.
+// asked is how many rows an import had. Not all are kept, but their number is.
 func (c *call) asked() int {
 	if n, ok := c.In["items"].(float64); ok && len(c.Rows) == 0 {
 		return int(n)

@@ -53,3 +53,18 @@ func TestImportsWithoutResults(t *testing.T) {
 		}
 	}
 }
+
+// TestImportsWithARowThatIsNoObject: such a row fails, and the others are counted.
+func TestImportsWithARowThatIsNoObject(t *testing.T) {
+	t.Parallel()
+	for created, why := range map[int]string{1: "", 2: "created is 2, but its rows add up to 1"} {
+		h := newBuilder()
+		h.emit(history.CallEvent(history.CallIn{Method: "POST", Path: "/space/v1/customers/import", PlaceID: "plc_a", Status: 200, SentAt: h.at, SentNs: h.wall + 1,
+			Request: []byte(`{"source":"s","items":[{"externalRef":"a"},7]}`),
+			Answer: []byte(fmt.Sprintf(`{"success":true,"data":{"received":2,"created":%d,"updated":0,"unchanged":0,"failed":1,
+				"results":[{"index":0,"status":"created","id":"cus_1"},{"index":1,"status":"failed"}]}}`, created))}))
+		if v := imp1(NewView(h.events)); (v.FirstBad != nil) != (why != "") || !strings.Contains(v.Number, why) || v.Checked != 1 {
+			t.Errorf("got %s, %d checked; want %q of 1", v, v.Checked, why)
+		}
+	}
+}
