@@ -64,12 +64,12 @@ func (c *check) faults(p Plan) {
 
 // disturb arms the plan's faults when they are due. The returned function removes what is left of them and says what
 // each did.
-func (r *runner) disturb(ctx context.Context) (end func() []FaultUse) {
-	ctx, over := context.WithCancel(ctx)
+func (r *runner) disturb(run context.Context) (end func() []FaultUse) {
+	ctx, over := context.WithCancel(run)
 	uses := make([]FaultUse, len(r.plan.Faults))
 	var all sync.WaitGroup
 	for i, f := range r.plan.Faults {
-		all.Go(func() { uses[i] = r.use(ctx, f) })
+		all.Go(func() { uses[i] = r.use(ctx, run, f) })
 	}
 	return func() []FaultUse {
 		over()
@@ -78,22 +78,22 @@ func (r *runner) disturb(ctx context.Context) (end func() []FaultUse) {
 	}
 }
 
-// arms is how long arming or removing a fault may take. Boards have up to five seconds to notice one. Once the load is over, it
-// has only a moment left, because an interrupted command should end soon.
+// arms is how long arming or removing a fault may take. Boards have up to five seconds to notice one. Once the run is
+// interrupted, it has only a moment left, because a command should end soon then.
 const (
 	arms   = 10 * time.Second
 	moment = 2 * time.Second
 )
 
-// finishing is a context for a request that should not end with ctx: who gives it up can't know what it did.
-func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), arms)
-	stop := context.AfterFunc(ctx, func() { clock.WallAfter(moment, cancel) })
+// finishing is a context for a request that the end of the load doesn't end: who gives it up can't know what it did.
+func finishing(run context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithTimeout(context.WithoutCancel(run), arms)
+	stop := context.AfterFunc(run, func() { clock.WallAfter(moment, cancel) })
 	return own, func() { stop(); cancel() }
 }
 
-// use is the life of one fault, until ctx ends.
-func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
+// use is the life of one fault, until ctx ends with the load. run ends only if that is interrupted.
+func (r *runner) use(ctx, run context.Context, f PlannedFault) FaultUse {
 	use := FaultUse{PlannedFault: f}
 	if client.Pause(ctx, time.Duration(f.At)) != nil {
 		use.Error = "the load was over before it was due"
@@ -105,7 +105,7 @@ func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
 	}
 	var list []armed
 	var failed error
-	arming, cancel := finishing(ctx)
+	arming, cancel := finishing(run)
 	defer cancel()
 	for _, c := range r.control { // of several processes, those that simulate boards
 		var got struct{ FaultID string }
@@ -118,7 +118,7 @@ func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
 	}
 	switch {
 	case len(list) == 0:
-		if use.Error = fmt.Sprint("it couldn't be armed: ", failed); ctx.Err() != nil {
+		if use.Error = fmt.Sprint("it couldn't be armed: ", failed); run.Err() != nil {
 			use.Error += "; it may be armed all the same"
 		}
 		return use
@@ -130,7 +130,7 @@ func (r *runner) use(ctx context.Context, f PlannedFault) FaultUse {
 	} else {
 		<-ctx.Done()
 	}
-	last, cancel := finishing(ctx)
+	last, cancel := finishing(run)
 	defer cancel()
 	for _, a := range list {
 		var got struct{ Hits int64 }

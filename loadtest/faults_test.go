@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,11 +17,17 @@ import (
 type armory struct {
 	mu    sync.Mutex
 	armed map[string]bool
+	slow  time.Duration // how long it takes to remove one
 }
 
 func (a *armory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		time.Sleep(time.Second)
+	} else {
+		select {
+		case <-time.After(a.slow):
+		case <-r.Context().Done():
+		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,6 +73,30 @@ func TestNoFaultIsLeft(t *testing.T) {
 			res := Result{Verdict: Pass, Faults: uses}
 			if res.judgeFaults(); (res.Verdict == Invalid) != (c.want != "") {
 				t.Errorf("%s: got %s %q, want it INVALID: %v", name, res.Verdict, res.Reasons, c.want != "")
+			}
+		})
+	}
+}
+
+// TestRemovingAFaultTakesTime: boards may take seconds to notice that a fault is gone, which a load waits for at its end, but
+// hardly if it is interrupted.
+func TestRemovingAFaultTakesTime(t *testing.T) {
+	t.Parallel()
+	for interrupted, want := range map[bool]time.Duration{false: 5 * time.Second, true: moment} {
+		synctest.Test(t, func(t *testing.T) {
+			r := &runner{plan: Plan{Faults: []PlannedFault{{Fault: "offline", Share: 0.5}}},
+				control: []client.Client{{Base: "http://127.0.0.1:1", HTTP: &http.Client{Transport: memory{&armory{armed: map[string]bool{}, slow: 5 * time.Second}}}}}}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			end := r.disturb(ctx)
+			time.Sleep(10 * time.Second)
+			if interrupted {
+				cancel()
+			}
+			began := time.Now()
+			uses := end()
+			if took := time.Since(began); took != want || (uses[0].Error != "") != interrupted {
+				t.Errorf("interrupted %v: took %s, %q; want %s, and hits that aren't known only if it was", interrupted, took, uses[0].Error, want)
 			}
 		})
 	}

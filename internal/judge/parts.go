@@ -63,7 +63,8 @@ func (p *Parts) See(e *history.Event) {
 	w := &p.whole
 	w.clocks.see(e)
 	w.tells.see(e)
-	if e.Kind == history.Call && e.Route == exchangeRoute || e.Kind == history.Started { // which begins to count anew
+	// A server that starts counts its exchanges from zero, so its starts are kept, too.
+	if e.Kind == history.Call && e.Route == exchangeRoute || e.Kind == history.Started {
 		p.exchanges = append(p.exchanges, *e)
 	}
 	if e.PlaceID == "" {
