@@ -94,6 +94,9 @@ func New(cfg Config) *Service {
 	return s
 }
 
+// Wait is how long a command waits for the board's report.
+func (s *Service) Wait() time.Duration { return s.cfg.Wait }
+
 // Execute carries out a command and returns once its answer is durable, or after Config.Answer at the latest. When ctx
 // ends, only the waiting ends, never the command. Errors: ErrReused, ErrTooMany, ErrNoDoor, ErrStopped, ErrUnavailable,
 // the context's, the ledger's.

@@ -43,7 +43,7 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	if !a.Allow {
 		return s.refuseCall(who, door, v, a)
 	}
-	res, err := s.press(ctx, button{who, door}, v, func() (OpenResult, error) {
+	res, err := s.press(ctx, button{who, door}, v, a.Grant, func() (OpenResult, error) {
 		d, err := s.open(ctx, v, door, a)
 		return OpenResult{Result: result(d), DoorID: door, Device: d}, err
 	})

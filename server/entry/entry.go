@@ -40,12 +40,13 @@ type Executor interface {
 	Execute(ctx context.Context, r command.Request) (command.Answer, error)
 }
 
-// Config of a Service. Every field but Openings is required.
+// Config of a Service. Every field but Openings and Wait is required.
 type Config struct {
 	Clock    clock.Clock
 	Store    Store
 	Device   Executor
 	Openings *place.Openings // begun here; changes that take rights away wait for them; nil = nobody waits
+	Wait     time.Duration   // for a board's report; answers to openings of an earlier run name it
 }
 
 // Service lets people in.
@@ -55,6 +56,7 @@ type Service struct {
 	denials  *limit.Window // per link or number likewise; of unknown links, per place
 	refused  *limit.Window // records of refused calls per number and place
 	presses  presses
+	began    time.Time // when this run did, on the domain's clock
 }
 
 // Limits per link and per calling number, so that retries can't flood the records.
@@ -75,6 +77,7 @@ func New(cfg Config) *Service {
 		denials:  limit.New(denialsPerMinute, time.Minute),
 		refused:  limit.New(refusedPerMinute, time.Minute),
 		presses:  presses{last: map[button]*press{}},
+		began:    cfg.Clock.Now(),
 	}
 }
 

@@ -80,8 +80,13 @@ func newHouse(t testing.TB) *house {
 	h.door = &door{h: h, outcome: vocab.Reported}
 	h.grants = grant.New(grant.Config{Clock: h.Clock, Store: h.Store, Secret: []byte("s"), Openings: &h.openings})
 	h.places = place.New(place.Config{Clock: h.Clock, Store: h.Store, Openings: &h.openings})
-	h.Service = entry.New(entry.Config{Clock: h.Clock, Store: h.Store, Device: h.door, Openings: &h.openings})
+	h.restart()
 	return h
+}
+
+// restart begins a new run of the service on the same store.
+func (h *house) restart() {
+	h.Service = entry.New(entry.Config{Clock: h.Clock, Store: h.Store, Device: h.door, Openings: &h.openings, Wait: 8 * time.Second})
 }
 
 func (h *house) ok(err error) {

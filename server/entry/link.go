@@ -89,7 +89,7 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 		}
 		return OpenResult{}, fail.New(fail.EntryDenied, "entry is denied: "+string(a.Reason), "rule", string(a.Reason))
 	}
-	return s.press(ctx, button{link, d.ID}, v, func() (OpenResult, error) {
+	return s.press(ctx, button{link, d.ID}, v, a.Grant, func() (OpenResult, error) {
 		res, err := s.open(ctx, v, d.ID, a)
 		return OpenResult{Result: result(res), DoorID: d.ID, DoorName: d.Name, Device: res}, err
 	})

@@ -99,6 +99,48 @@ func TestOpenOutcomes(t *testing.T) {
 	}
 }
 
+// TestOnePressOverARestart: a restart within 3 s of a press that opened, or may have opened, doesn't make the next press
+// a second opening. A press that certainly opened nothing is made again.
+func TestOnePressOverARestart(t *testing.T) {
+	t.Parallel()
+	for outcome, asks := range map[vocab.Outcome]int{vocab.Reported: 1, vocab.NoResponse: 1, vocab.Offline: 2} {
+		for name, press := range map[string]func(h *house, token string) string{
+			"link": func(h *house, token string) string {
+				r, err := h.Open(ctx, token, "dor_1")
+				h.ok(err)
+				return string(r.Result) + r.DoorName + r.Device.CommandID
+			},
+			"phone": func(h *house, _ string) string {
+				r, err := h.Call(ctx, number, kim)
+				h.ok(err)
+				return string(r.Result) + r.DoorID
+			},
+		} {
+			h := newHouse(t)
+			p := h.permit("r", 1)
+			h.door.outcome = outcome
+			first := press(h, p.Token)
+			h.Pass(time.Second)
+			h.restart()
+			if again := press(h, p.Token); len(h.door.asks) != asks || asks == 1 && again != first {
+				t.Errorf("%s, %s: %q after %q and %d commands, want %d", name, outcome, again, first, len(h.door.asks), asks)
+			}
+			h.Pass(3 * time.Second)
+			if press(h, p.Token); len(h.door.asks) != asks+1 {
+				t.Errorf("%s, %s, 3 s later: %d commands, want %d", name, outcome, len(h.door.asks), asks+1)
+			}
+		}
+	}
+	h := newHouse(t)
+	p := h.permit("r", 1)
+	for i, door := range []string{"dor_1", "dor_2"} {
+		if _, err := h.Open(ctx, p.Token, door); err != nil || len(h.door.asks) != i+1 {
+			t.Errorf("%s: %v and %d commands, want no error and %d", door, err, len(h.door.asks), i+1)
+		}
+		h.restart()
+	}
+}
+
 // TestOnePress: the same link and door within 3 s is one opening, but a revocation still takes effect immediately.
 func TestOnePress(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -63,7 +67,7 @@ func (ps *presses) join(b button, now time.Time, admit func() error) (p *press, 
 
 // press opens once for the same person and door within 3 s, and at most 6 times per minute per link or number. open
 // runs to its end even if the caller has gone. A press that joins sends nothing, so its visit ends right away.
-func (s *Service) press(ctx context.Context, b button, v visit, open func() (OpenResult, error)) (OpenResult, error) {
+func (s *Service) press(ctx context.Context, b button, v visit, credited string, open func() (OpenResult, error)) (OpenResult, error) {
 	now := v.now
 	p, mine, err := s.presses.join(b, now, func() error {
 		if ok, retry := s.openings.Allow(b.who, now); !ok {
@@ -77,8 +81,12 @@ func (s *Service) press(ctx context.Context, b button, v visit, open func() (Ope
 	if mine {
 		p.err = errAborted // what the others get if open panics
 		defer close(p.done)
-		p.res, p.err = open()
-		return p.res, p.err
+		res, known, err := s.earlier(b, v, credited)
+		if !known && err == nil {
+			res, err = open()
+		}
+		p.res, p.err = res, err
+		return res, err
 	}
 	v.end()
 	select {
@@ -87,4 +95,39 @@ func (s *Service) press(ctx context.Context, b button, v visit, open func() (Ope
 	case <-ctx.Done():
 		return OpenResult{}, ctx.Err()
 	}
+}
+
+// moves are the results of openings for which the door moved or may have moved.
+var moves = map[vocab.Result]vocab.Outcome{
+	vocab.Opened:                   vocab.Reported,
+	vocab.Result(vocab.NoResponse): vocab.NoResponse,
+}
+
+// earlier is the opening of the same person at the same door less than 3 s ago that the server's previous run made or
+// may have made: a restart must not turn one press into two openings. Only records tell of it, and they name a person by
+// the permit; who comes in by a free window isn't looked for.
+func (s *Service) earlier(b button, v visit, credited string) (res OpenResult, known bool, err error) {
+	since := v.now.Add(-onePress)
+	if credited == "" || !s.began.After(since) || v.now.Before(s.began) {
+		return OpenResult{}, false, nil
+	}
+	list, _, err := s.cfg.Store.Records(v.place.ID, since, maxLimit, 0)
+	if err != nil {
+		return OpenResult{}, false, err
+	}
+	actor, _ := access.MaskPhone(v.phone)
+	for _, r := range list {
+		same := r.Method == v.method && r.DoorID == b.door && r.Actor == actor && r.GrantID == credited
+		if !same || !r.RequestedAt.After(since) || !r.RequestedAt.Before(s.began) {
+			continue
+		}
+		outcome, moved := moves[r.Result]
+		if !moved {
+			continue
+		}
+		v.end()
+		return OpenResult{Result: r.Result, DoorID: r.DoorID, DoorName: r.DoorName, Device: command.Result{CommandID: r.CommandID, DoorID: r.DoorID,
+			Command: wire.CmdOpen, Outcome: outcome, RequestedAt: r.RequestedAt, TimeoutMs: s.cfg.Wait.Milliseconds()}}, true, nil
+	}
+	return OpenResult{}, false, nil
 }
