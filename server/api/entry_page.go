@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	gen "github.com/doorlab/doorlab/server/api/gen/space"
@@ -48,13 +49,35 @@ func policyFor(css, js string) string {
 	return "default-src 'none'; style-src '" + hashOf(css) + "'; script-src '" + hashOf(js) + "'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
-// wantsPage reports whether /entry answers with a page: always, unless the client accepts only JSON.
+// wantsPage reports whether /entry answers with a page: if the client names it and doesn't like JSON better. A GET that
+// names neither gets the page, too.
 func wantsPage(r *http.Request, op *openapi.Operation) bool {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
-	if op.Method == http.MethodGet {
-		return strings.Contains(accept, "text/html") || !strings.Contains(accept, typeJSON)
+	page, named := quality(accept, "text/html")
+	data, other := quality(accept, typeJSON)
+	if named {
+		return page > 0 && page >= data
 	}
-	return strings.Contains(accept, "text/html")
+	return op.Method == http.MethodGet && !(other && data > 0)
+}
+
+// quality is how much a client likes a media type that its Accept header names, 0 to 1.
+func quality(accept, kind string) (q float64, named bool) {
+	for part := range strings.SplitSeq(accept, ",") {
+		name, params, _ := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), kind) {
+			continue
+		}
+		q, named = 1, true
+		for param := range strings.SplitSeq(params, ";") {
+			if k, v, _ := strings.Cut(strings.TrimSpace(param), "="); strings.EqualFold(k, "q") {
+				if n, err := strconv.ParseFloat(v, 64); err == nil {
+					q = n
+				}
+			}
+		}
+	}
+	return q, named
 }
 
 // entryView is what the entry page and its result page show.
