@@ -237,6 +237,9 @@ func (s *Server) Record(on bool) error {
 // Handler is the public API.
 func (s *Server) Handler() http.Handler { return s.public }
 
+// Away is the public API once the server has stopped: each request is answered 503.
+func (s *Server) Away() http.Handler { return api.Away(s.public) }
+
 // ServeMQTT accepts boards from a listener until Stop.
 func (s *Server) ServeMQTT(l net.Listener) error { return s.gateway.Serve(l) }
 

@@ -13,7 +13,7 @@ func (t *Testbed) Inside() (public, lab http.Handler, token string) {
 		t.Ready.ControlToken = newToken()
 		t.life.Load().mountControl(t, t.Ready.ControlToken)
 	}
-	return t.afterJump(t.now(func(l *life) http.Handler { return l.public })), t.laboratory(), t.Ready.ControlToken
+	return t.api(), t.laboratory(), t.Ready.ControlToken
 }
 
 // Clock is the world's.

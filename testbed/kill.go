@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net/http"
 
@@ -100,7 +101,11 @@ func (t *Testbed) postRestart(w http.ResponseWriter, r *http.Request) {
 	if b.Kill {
 		end = t.Kill
 	}
-	if err := end(); err != nil {
+	switch err := end(); {
+	case errors.Is(err, errRestarting): // somebody else's restart came first
+		control.Fail(w, http.StatusConflict, "rule_violated", "the server is restarting already; ask again when it is back", nil)
+		return
+	case err != nil:
 		control.Fail(w, http.StatusInternalServerError, "internal_error", "the server did not come back: "+err.Error(), nil)
 		return
 	}

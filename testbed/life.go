@@ -76,6 +76,7 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 	if t.Ready.ControlToken != "" {
 		l.mountControl(t, t.Ready.ControlToken)
 	}
+	t.away.Store(s)
 	t.life.Store(l)
 	t.serve("the broker", func() error { return s.ServeMQTT(t.certs.mqtt.Listen(t.caps.broker.On(lend(mqtt)))) })
 	t.serve("the memory link", func() error { return s.ServeMQTT(l.memory) })
@@ -149,6 +150,17 @@ func (t *Testbed) await(online int) {
 	defer cancel()
 	for s.Online() < online && client.Pause(ctx, backLook) == nil {
 	}
+}
+
+// api serves the current life's public API; during a restart, the previous one's answers 503.
+func (t *Testbed) api() http.Handler {
+	return t.afterJump(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if l := t.life.Load(); l != nil {
+			l.public.ServeHTTP(w, r)
+			return
+		}
+		t.away.Load().Away().ServeHTTP(w, r)
+	}))
 }
 
 // now serves the current life's handler; 503 during a restart.

@@ -37,7 +37,8 @@ type Testbed struct {
 	clk    clock.Clock
 	flight *clock.Flight
 	memory *lab
-	life   atomic.Pointer[life] // of the server; nil while it restarts
+	life   atomic.Pointer[life]          // of the server; nil while it restarts
+	away   atomic.Pointer[server.Server] // the last one, for callers during a restart
 	fleet  *boardsim.Fleet
 	boards atomic.Pointer[boardsim.Fleet] // fleet, once it exists
 	public *http.Server
@@ -121,7 +122,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	if err := t.startFleet(ctx, mqtt.Addr().String()); err != nil {
 		return nil, err
 	}
-	t.public = listen.Server(t.afterJump(t.now(func(l *life) http.Handler { return l.public })))
+	t.public = listen.Server(t.api())
 	t.serve("the API", func() error { return listen.Serve(t.public, t.certs.http.Listen(public)) })
 	if ctl != nil {
 		if err := t.startControl(c, ctl); err != nil {
@@ -172,7 +173,7 @@ func (t *Testbed) startControl(c Config, l net.Listener) error {
 	t.life.Load().mountControl(t, token)
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", t.metricsPage())
-	lab, public := t.laboratory(), t.afterJump(t.now(func(l *life) http.Handler { return l.public }))
+	lab, public := t.laboratory(), t.api()
 	pages, err := t.newConsole(token, lab, public)
 	if err != nil {
 		return err

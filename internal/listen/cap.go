@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -83,7 +84,7 @@ func (l *capped) Accept() (net.Conn, error) {
 		}
 		network := limit.Network(c.RemoteAddr().String())
 		t, tcp := c.(*net.TCPConn)
-		if l.cap.enter(network, within(network, l.cap.free)) {
+		if l.cap.enter(network, within(c.RemoteAddr(), l.cap.free)) {
 			if tcp {
 				_ = t.SetWriteBuffer(writeBuffer)
 			}
@@ -110,23 +111,13 @@ func (c *counted) Close() error {
 	return err
 }
 
-func within(network string, list []netip.Prefix) bool {
+func within(peer net.Addr, list []netip.Prefix) bool {
 	if len(list) == 0 {
 		return false
 	}
-	ip, err := netip.ParseAddr(network)
-	if p, e := netip.ParsePrefix(network); e == nil {
-		ip, err = p.Addr(), nil
-	}
-	if err != nil {
-		return false
-	}
-	for _, p := range list {
-		if p.Contains(ip) {
-			return true
-		}
-	}
-	return false
+	ap, err := netip.ParseAddrPort(peer.String())
+	ip := ap.Addr().Unmap().WithZone("")
+	return err == nil && slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // Prefixes parses addresses and CIDR prefixes. The error names the first that is neither.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"syscall"
 	"testing"
@@ -112,5 +113,18 @@ func TestUnreadAnswerStaysSmall(t *testing.T) {
 	t.Logf("%d KiB were taken", taken>>10)
 	if taken > 1<<20 {
 		t.Errorf("%d KiB were taken of an answer that nobody reads, want at most 1,024", taken>>10)
+	}
+}
+
+// TestFree: a trusted proxy is known by its address, not by its network's, which is what the limits count.
+func TestFree(t *testing.T) {
+	t.Parallel()
+	list := must.Get(Prefixes([]string{"2001:db8::5", "10.0.0.0/8", "fe80::1"}))(t)
+	for addr, want := range map[string]bool{
+		"[2001:db8::5]:1234": true, "[2001:db8::6]:1234": false, "10.1.2.3:1": true, "[::ffff:10.1.2.3]:1": true, "11.1.2.3:1": false, "[fe80::1%eth0]:1": true,
+	} {
+		if got := within(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(addr)), list); got != want {
+			t.Errorf("%s: trusted %t, want %t", addr, got, want)
+		}
 	}
 }

@@ -24,9 +24,6 @@ const (
 	maxUnread     = 16 << 20 // of a body that nothing reads
 )
 
-// twoLengths is the answer to a request with two lengths.
-const twoLengths = `{"error":"invalid_body","message":"the length of the request can be read in two ways: send Content-Length or Transfer-Encoding, not both","statusCode":400}`
-
 // Server returns an HTTP server with limits: headers at most 16 KiB and 5 s, bodies 10 s (imports 30 s). An answer has
 // its own deadline, which begins when it is ready, however long the upload or the work took. A refused body is still
 // read, up to 16 MiB, because a client that is still sending when the connection ends gets a reset instead of the
@@ -40,8 +37,9 @@ func bounded(h http.Handler) http.Handler {
 		if ambiguous(r) {
 			w.Header().Set("Connection", "close")
 			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("X-Request-Id", requestID())
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, twoLengths)
+			_, _ = w.Write(invalid("the length of the request can be read in two ways: send Content-Length or Transfer-Encoding, not both"))
 			return
 		}
 		rc := http.NewResponseController(w)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 )
 
@@ -40,16 +41,27 @@ func refusal(line, text []byte) []byte {
 	default:
 		why += ": look at its first line, at escapes (%xx) in its path, and at its headers"
 	}
+	body := invalid(why)
+	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n%s",
+		len(body), requestID(), body)
+}
+
+// invalid is the body of an answer to a request that can't be read.
+func invalid(why string) []byte {
 	body, err := json.Marshal(struct {
 		Error      string `json:"error"`
 		Message    string `json:"message"`
 		StatusCode int    `json:"statusCode"`
-	}{"invalid_body", why, 400})
+	}{"invalid_body", why, http.StatusBadRequest})
 	if err != nil {
 		panic(err) // strings and a number
 	}
+	return body
+}
+
+// requestID is a new one.
+func requestID() string {
 	var id [12]byte
 	_, _ = rand.Read(id[:]) // never fails
-	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n%s",
-		len(body), hex.EncodeToString(id[:]), body)
+	return hex.EncodeToString(id[:])
 }

@@ -108,7 +108,7 @@ func (c *call) trusted(addr string) bool {
 		ip = ap.Addr()
 	}
 	for _, p := range c.api.cfg.Proxies {
-		if p.Contains(ip.Unmap()) {
+		if p.Contains(ip.Unmap().WithZone("")) {
 			return true
 		}
 	}

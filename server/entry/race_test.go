@@ -69,7 +69,7 @@ func TestRevokeRacesOpen(t *testing.T) {
 			ref := fmt.Sprint("r", i)
 			for round := 0; round < rounds || round < 10*rounds && undecided(); round++ {
 				tried.Add(1)
-				phone := fmt.Sprintf("010%04d%04d", 7000+round, i) // one number opens once per 3 s
+				phone := fmt.Sprintf("010%04d%04d", 7000+i, round) // one number opens once per 3 s
 				p, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, StartsAt: new(epoch.Add(-time.Hour)), EndsAt: new(epoch.Add(40 * time.Hour))})
 				if err != nil {
 					t.Error(err)

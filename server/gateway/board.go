@@ -30,6 +30,7 @@ type peer struct {
 	contact  time.Time       // domain time of the last contact before what it uploads
 	quota    bucket          // of records
 	asked    []*asked        // oldest first
+	lost     []*asked        // sent over connections that ended before the answer, until the next hello
 	unkept   []record.Change // confirmed, but not on disk yet, in order
 
 	qmu     sync.Mutex

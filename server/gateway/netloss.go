@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -132,13 +133,33 @@ func (b *peer) configured(ack wire.SyncAck) {
 	}
 }
 
-// unasked forgets what was sent over a connection that has ended: a board answers over the same connection or never.
-// Called with mu held.
+// unasked ends the wait for what was sent over a connection that has ended: a board answers over the same connection or
+// never. But it may have stored the policy, and then its next hello has it. Called with mu held.
 func (b *peer) unasked(l *link) {
 	b.asked = slices.DeleteFunc(b.asked, func(a *asked) bool {
 		if a.l == l {
 			a.end <- setResult{err: board.ErrLost}
+			if b.lost = append(b.lost, a); len(b.lost) > maxAsked {
+				b.lost = b.lost[1:]
+			}
 		}
 		return a.l == l
 	})
+}
+
+// said handles the policy that a hello has: the board confirms it by that, so it has a record, even if the answer to the
+// change was lost with its connection. Called with mu held.
+func (b *peer) said(l *link, p board.Policy) {
+	b.st.Confirm(p, b.g.now())
+	for _, a := range slices.Clone(b.asked) {
+		if a.l != l {
+			b.unasked(a.l) // taken over; its end comes later
+		}
+	}
+	for _, a := range b.lost {
+		if a.policy.Version == p.Version && a.policy.GraceSec == p.GraceSec && maps.Equal(a.policy.Channels, p.Channels) {
+			b.unkept = append(b.unkept, record.OutagePolicy(a.by, b.id, p))
+		}
+	}
+	b.lost = nil
 }

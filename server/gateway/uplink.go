@@ -97,7 +97,7 @@ func (b *peer) hello(l *link, payload []byte) error {
 	}
 	b.st.Stand(h.Doors, now)
 	if h.Netloss != nil {
-		b.st.Confirm(*h.Netloss, now)
+		b.said(l, *h.Netloss)
 	}
 	if old == nil {
 		g.count.online.Add(1)

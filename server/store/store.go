@@ -274,7 +274,7 @@ func wrap(err error) error {
 		return err
 	case errors.Is(err, sql.ErrNoRows):
 		return fail.ErrNotFound
-	case errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone):
+	case errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone), err.Error() == "sql: database is closed": // database/sql doesn't export that one
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	if database, ours := fault(err); database && !ours {
