@@ -48,8 +48,8 @@ func (s *Server) visitor(placeID, phone, token, grantID string) (v console.Visit
 	return v, nil
 }
 
-// mostOnSite bounds the records searched for openings on site.
-const mostOnSite = 10_000
+// onSitePage is how many records are searched at once for openings on site.
+const onSitePage = 10_000
 
 // onsite lists the openings on site of the last 30 days that boards uploaded.
 func (s *Server) onsite(placeID string) (out []why.Entered, err error) {
@@ -61,12 +61,18 @@ func (s *Server) onsite(placeID string) (out []why.Entered, err error) {
 	for _, d := range doors {
 		board[d.ID] = d.BoardID
 	}
-	list, _, err := s.store.Records(placeID, s.cfg.Clock.Now().Add(-30*24*time.Hour), mostOnSite, 0)
-	for _, r := range list {
-		if r.Method == vocab.Onsite && r.Result == vocab.Opened {
-			out = append(out, why.Entered{At: r.OccurredAt, BoardID: board[r.DoorID], DoorID: r.DoorID, GrantID: r.GrantID, Reason: r.Reason,
-				Actor: r.ActorLabel, Late: r.RecordedAt.Sub(r.OccurredAt) > time.Minute})
+	since, seen := s.cfg.Clock.Now().Add(-30*24*time.Hour), map[string]bool{}
+	for at := 0; ; at += onSitePage {
+		list, _, err := s.store.Records(placeID, since, onSitePage, at)
+		for _, r := range list {
+			if r.Method == vocab.Onsite && r.Result == vocab.Opened && !seen[r.ID] { // what is recorded meanwhile moves the rest
+				seen[r.ID] = true
+				out = append(out, why.Entered{At: r.OccurredAt, BoardID: board[r.DoorID], DoorID: r.DoorID, GrantID: r.GrantID, Reason: r.Reason,
+					Actor: r.ActorLabel, Late: r.RecordedAt.Sub(r.OccurredAt) > time.Minute})
+			}
+		}
+		if err != nil || len(list) < onSitePage {
+			return out, err
 		}
 	}
-	return out, err
 }

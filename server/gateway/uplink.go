@@ -162,19 +162,35 @@ func (b *peer) report(l *link, payload []byte) error {
 		if !accepted {
 			refused.Store(true)
 			b.refusedReport(r)
+		} else if r.Standing != nil {
+			b.newer(*r.Standing)
 		}
 		b.ack(l, wire.Ack{Type: wire.AckRpt, CommandID: r.CommandID, Accepted: accepted})
 	})
 	if !running && !refused.Load() { // invented reports must not fill the history
 		g.tell(b, received)
 	}
-	if first && r.Standing != nil { // a repeated one may be old
+	if first && r.Standing != nil {
 		b.mu.Lock()
 		b.st.Stand([]wire.Standing{*r.Standing}, g.now())
 		b.mu.Unlock()
 		g.save(b)
 	}
 	return nil
+}
+
+// newer keeps the standing of a report that came after its wait, or again: only if the door hasn't changed since, as far
+// as we know.
+func (b *peer) newer(s wire.Standing) {
+	b.mu.Lock()
+	known, ok := b.st.Standings[s.Channel]
+	if ok = !ok || s.Since > known.Since; ok {
+		b.st.Stand([]wire.Standing{s}, b.g.now())
+	}
+	b.mu.Unlock()
+	if ok {
+		b.g.save(b)
+	}
 }
 
 func (b *peer) acked(l *link, payload []byte) error {

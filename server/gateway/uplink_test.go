@@ -40,16 +40,23 @@ func TestReports(t *testing.T) {
 		if a := b.ack(); !a.Accepted || r.Status("brd_1").Standings[1].State != "unlocked" {
 			t.Errorf(`got %+v, want a.Accepted, r.Status("brd_1").Standings[1].State = "unlocked"`, a)
 		}
-		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "ok"})
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("locked", 6)}) // after its 504
+		if a := b.ack(); !a.Accepted || r.Status("brd_1").Standings[1].State != "locked" {
+			t.Errorf("after a late report: %+v, standing %+v, want it accepted and the door locked", a, r.Status("brd_1").Standings[1])
+		}
+		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_unknown", Result: "ok", Standing: standing("open", 7)})
 		if a := b.ack(); a.CommandID != "cmd_unknown" || a.Accepted {
 			t.Errorf("got %+v, want cmd_unknown not accepted", a)
 		}
+		if s := r.Status("brd_1").Standings[1]; s.State != "locked" {
+			t.Errorf("after a report that was refused: %+v, want the door locked", s)
+		}
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok", Standing: standing("ajar", 1)})
-		if b.ack(); r.backs.reps[3].Standing != nil {
+		if b.ack(); r.backs.reps[4].Standing != nil {
 			t.Error("a standing that means nothing went on")
 		}
-		if got := r.kinds("received"); got != "received 1; received 1; received 1" {
-			t.Errorf(`got %v, want "received 1; received 1; received 1"`, got)
+		if got := r.kinds("received"); got != "received 1; received 1; received 1; received 1" {
+			t.Errorf("got %v, want four received", got)
 		}
 	})
 }
