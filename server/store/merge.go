@@ -59,12 +59,25 @@ func (m *merge) world(w *world.World) error {
 	return nil
 }
 
-// newPlace seeds a new place; its boards must not belong to another place.
+// newPlace seeds a new place; nothing of it may belong to another place.
 func (m *merge) newPlace(wp world.Place) error {
 	for _, b := range wp.Boards {
 		if row, err := m.q.Board(ctx, b.ID); err == nil {
 			return other("the board %s belongs to the place %s there", b.ID, row.PlaceID)
 		}
+		for _, d := range b.Doors {
+			if row, err := m.q.Door(ctx, d.ID); err == nil {
+				return other("the door %s belongs to the place %s there", d.ID, row.PlaceID)
+			}
+		}
+	}
+	for _, k := range wp.Keys {
+		if row, err := m.q.Key(ctx, k.ID); err == nil {
+			return other("the key %s belongs to the place %s there", k.ID, row.PlaceID)
+		}
+	}
+	if row, err := m.q.PlaceByPhone(ctx, text(wp.EntryPhone)); err == nil && wp.EntryPhone != "" {
+		return other("the entry phone %s belongs to the place %s there", wp.EntryPhone, row.ID)
 	}
 	return m.seedPlace(wp, m.pepper)
 }
@@ -163,6 +176,11 @@ func (m *doorMerge) door(boardID string, d world.Door) error {
 	if i < 0 {
 		if _, err := m.q.Door(ctx, d.ID); err == nil {
 			return other("the door %s belongs to another place there", d.ID)
+		}
+		for _, h := range slices.Concat(m.had, m.added) {
+			if h.BoardID == boardID && h.Channel == d.Channel { // a command for one would open the other
+				return other("channel %d of the board %s opens the door %s there; keep its id, or put %s on another channel", d.Channel, boardID, h.ID, d.ID)
+			}
 		}
 		m.next++
 		m.added = append(m.added, place.Door{ID: d.ID, PlaceID: m.placeID, BoardID: boardID, Channel: d.Channel})

@@ -86,6 +86,16 @@ func TestSeedIsRemembered(t *testing.T) {
 			w.Places[0].Boards = append(w.Places[0].Boards, world.Board{ID: "brd_b", Name: "other", Password: "pw"})
 			w.Places = append(w.Places, world.Place{ID: "plc_b", Kind: world.Test, Boards: []world.Board{{ID: "brd_a", Password: "pw"}}})
 		},
+		"another door on the same relay": func(w *world.World) { w.Places[0].Boards[0].Doors[0].ID = "dor_9" },
+		"a new place with a door of another": func(w *world.World) {
+			w.Places = append(w.Places, world.Place{ID: "plc_c", Kind: world.Test, Boards: []world.Board{{ID: "brd_c", Password: "pw", Doors: []world.Door{{ID: "dor_1", Channel: 1}}}}})
+		},
+		"a new place with a key of another": func(w *world.World) {
+			w.Places = append(w.Places, world.Place{ID: "plc_c", Kind: world.Test, Keys: w.Places[0].Keys})
+		},
+		"a new place with the entry phone of another": func(w *world.World) {
+			w.Places = append(w.Places, world.Place{ID: "plc_c", Kind: world.Test, EntryPhone: w.Places[0].EntryPhone})
+		},
 		"a place that another shard has by now": func(w *world.World) {
 			w.Places = append([]world.Place{{ID: "plc_new", Name: "new", Kind: world.Live}}, w.Places...)
 			*w = *w.Shard(shard.Shard{Index: 1, Of: 2})
@@ -237,5 +247,15 @@ func TestRecordOnce(t *testing.T) {
 	list, total, err := s.Records("plc_a", epoch.Add(-time.Hour), 10, 0)
 	if err != nil || total != 2 || list[0].SettledAs != vocab.Opened || list[0].Result != vocab.NoResponse || list[0].DoorName != "Front" {
 		t.Errorf("%d records %+v, %v; want 2, the first noResponse settled as opened at Front", total, list, err)
+	}
+}
+
+// TestClosed: whoever still reads while the server stops learns that the storage is gone, which isn't a bug of ours.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	s := must.Get(Open(t.TempDir(), Options{Clock: clock.NewVirtual(epoch, nil), Phones: []byte("phones")}))(t)
+	must.OK(t, s.Close())
+	if _, err := s.Place("plc_a"); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a read after the end: %v, want %v", err, ErrUnavailable)
 	}
 }
