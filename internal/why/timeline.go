@@ -2,6 +2,7 @@ package why
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
@@ -68,7 +69,11 @@ func (t *Timeline) content(e *history.Event) {
 		return
 	}
 	if err == nil { // our own events always decode
-		t.steps = append(t.steps, s)
+		i := len(t.steps)
+		for i > 0 && t.steps[i-1].rev > s.rev { // a recording that begins under way may tell a commit before the content that it changed
+			i--
+		}
+		t.steps = slices.Insert(t.steps, i, s)
 	}
 }
 
