@@ -76,6 +76,9 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 	if t.Ready.ControlToken != "" {
 		l.mountControl(t, t.Ready.ControlToken)
 	}
+	if t.feed != nil {
+		t.feed.Restarted()
+	}
 	t.away.Store(s)
 	t.life.Store(l)
 	t.serve("the broker", func() error { return s.ServeMQTT(t.certs.mqtt.Listen(t.caps.broker.On(lend(mqtt)))) })

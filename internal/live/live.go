@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/clock"
 )
@@ -97,11 +99,26 @@ func (l *Line) width() int {
 	return 79
 }
 
+// cut shortens a text to so many columns.
 func cut(text string, width int) string {
-	if r := []rune(text); len(r) > width {
-		return string(r[:width-1]) + "…"
+	used, fits := 0, 0 // fits: up to where there is still room for the ellipsis
+	for i, r := range text {
+		if used += columns(r); used > width {
+			return text[:fits] + "…"
+		}
+		if used < width {
+			fits = i + utf8.RuneLen(r)
+		}
 	}
 	return text
+}
+
+// columns is how many a terminal needs for a character: names of files and steps may be Korean.
+func columns(r rune) int {
+	if unicode.In(r, unicode.Hangul, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0xff01 && r <= 0xff60 {
+		return 2
+	}
+	return 1
 }
 
 // Write puts whole lines above the line.

@@ -71,3 +71,13 @@ func TestEndWaits(t *testing.T) {
 		}
 	})
 }
+
+// TestCut: a line fits its columns, of which Korean letters take two.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "abcde": "abcde", "abcdef": "abcd…", "한국": "한국", "한국어": "한국…", "a한국어": "a한…", "ab한a": "ab한a", "ab한국": "ab한…"} {
+		if got := cut(text, 5); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -139,7 +140,13 @@ func finite(text string) (float64, error) {
 // addFault arms what the form says: the control API judges it.
 func (c *Console) addFault(r *http.Request) (Said, error) {
 	body := map[string]any{"fault": r.PostFormValue("fault")}
-	switch r.PostFormValue("on") {
+	on := r.PostFormValue("on")
+	for _, other := range []string{"place", "share"} { // boards are filled in by the page itself, too
+		if other != on && strings.TrimSpace(r.PostFormValue(other)) != "" {
+			return Said{}, faults.Badly(other, "is filled in, but %s is chosen", cmp.Or(on, "boards"))
+		}
+	}
+	switch on {
 	case "share":
 		share, err := finite(strings.TrimSuffix(strings.TrimSpace(r.PostFormValue("share")), "%"))
 		if err != nil {

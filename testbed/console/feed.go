@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
 )
@@ -112,6 +114,19 @@ func (f *Feed) Command(p command.Point, t *command.Trail) {
 	}
 	if p == command.AfterCommit {
 		f.rate.add(t.Settled, t.Settled-t.Accepted)
+	}
+}
+
+// Restarted settles the commands that the server's previous life left without an outcome, as its next start does: nobody
+// tells the feed.
+func (f *Feed) Restarted() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := clock.Mono()
+	for _, n := range f.byID {
+		if c := &f.chains[n%keepChains]; c.Settled == 0 {
+			c.Outcome, c.Settled, c.Status = string(vocab.NoResponse), now, http.StatusGatewayTimeout
+		}
 	}
 }
 

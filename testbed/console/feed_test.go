@@ -44,6 +44,14 @@ func TestFeed(t *testing.T) {
 	if want := "hop.request hop.decided hop.claimed hop.published hop.relay hop.reported hop.answered"; strings.Join(words, " ") != want {
 		t.Errorf("the way: got %s, want %s", words, want)
 	}
+	lost := pass(-1, command.AfterClaim, command.AfterPublish)
+	f.Restarted()
+	if c, _ := f.Chain(lost); c.Outcome != string(vocab.NoResponse) || c.Settled == 0 || c.Status != 504 {
+		t.Errorf("in progress when the server died: got %+v, want it settled as a 504", c)
+	}
+	if c, _ := f.Chain(first); c.Outcome != string(vocab.Reported) {
+		t.Errorf("answered before the server died: got %+v, want it as it was", c)
+	}
 	for n := range keepChains {
 		pass(n+1, command.AfterClaim, command.AfterPublish, command.AfterCommit)
 	}

@@ -52,8 +52,19 @@ type showing struct {
 
 	viewers map[*viewer]bool
 	last    map[string]string
+	failed  int // turns in a row
 	timer   clock.Timer
 }
+
+// lostAfter is after how many turns in a row that failed viewers are told that what they see is old.
+const lostAfter = 2
+
+// stream is the id of what isn't a part: whether the parts are up to date.
+const (
+	stream    = ""
+	streamOn  = "on"
+	streamOff = "off"
+)
 
 // viewer is one stream. Newer content replaces what it has not been sent yet.
 type viewer struct {
@@ -103,6 +114,9 @@ func (h *hub) join(r *http.Request, p Page) (v *viewer, leave func(), ok bool) {
 	for id, text := range s.last {
 		v.put(id, text)
 	}
+	if s.failed >= lostAfter {
+		v.put(stream, streamOff)
+	}
 	return v, func() { h.leave(s, v) }, true
 }
 
@@ -135,25 +149,38 @@ func (s *showing) turn() {
 	if len(s.viewers) == 0 || s.h.shows[s.key] != s {
 		return
 	}
-	if err == nil { // else the server restarts, and the page stays as it was
+	if err != nil { // the server restarts, or what the page shows is gone: it stays as it was
+		if s.failed++; s.failed == lostAfter {
+			s.tell(stream, streamOff)
+		}
+	} else {
+		if s.failed >= lostAfter {
+			s.tell(stream, streamOn)
+		}
+		s.failed = 0
 		for id, text := range parts {
 			if was, ok := s.last[id]; ok && was == text {
 				continue
 			}
 			s.last[id] = text
-			for v := range s.viewers {
-				v.put(id, text)
-			}
+			s.tell(id, text)
 		}
 	}
 	s.timer = clock.WallAfter(min(max(pace, share*took), rarest)-min(took, pace/2), s.turn)
+}
+
+// tell sends something to all viewers. Called with the hub's mu held.
+func (s *showing) tell(id, text string) {
+	for v := range s.viewers {
+		v.put(id, text)
+	}
 }
 
 // beat is how often a quiet stream shows that it is alive.
 const beat = 10 * time.Second
 
 // serve streams the page's parts until the reader leaves: events named "part"
-// with {id, text}.
+// with {id, text}; without an id, text says whether they are up to date.
 func (h *hub) serve(w http.ResponseWriter, r *http.Request, p Page) {
 	v, leave, ok := h.join(r, p)
 	if !ok {

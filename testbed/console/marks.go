@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // marks are moments that people at this console named, so that the clock can jump to 36 h after one of them.
@@ -63,9 +65,12 @@ func (m *marks) moment(text string) (time.Time, error) {
 	}
 	name, far := text, time.Duration(0)
 	if i := strings.IndexAny(text, "+-"); i >= 0 {
-		d, err := time.ParseDuration(text[i:])
-		if err != nil {
+		d, err := amount.ParseDuration(text[i+1:])
+		if err != nil || d < 0 {
 			return time.Time{}, errMoment
+		}
+		if text[i] == '-' {
+			d = -d
 		}
 		name, far = text[:i], d
 	}

@@ -16,10 +16,10 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]time.Time{
-		"cut": cut, " cut+36h ": cut.Add(36 * time.Hour), "cut-1ms": cut.Add(-time.Millisecond), "배송_2+1h30m": cut.Add(90 * time.Minute),
+		"cut": cut, " cut+36h ": cut.Add(36 * time.Hour), "cut-1ms": cut.Add(-time.Millisecond), "cut+2d": cut.Add(48 * time.Hour), "cut-1d12h": cut.Add(-36 * time.Hour), "배송_2+1h30m": cut.Add(90 * time.Minute),
 		"2026-12-01 09:00": time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC), "2026-12-01": time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC),
 		"2026-12-01T09:00:00+09:00": time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC),
-		"":                          {}, "other": {}, "cut+": {}, "cut+2 days": {}, "+36h": {},
+		"":                          {}, "other": {}, "cut+": {}, "cut+2 days": {}, "cut+-1h": {}, "+36h": {},
 	} {
 		got, err := m.moment(text)
 		if !got.Equal(want) || (err == nil) != !want.IsZero() {

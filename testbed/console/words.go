@@ -60,6 +60,7 @@ var shellWords = map[string]pair{
 	"logout":         {"Sign out", "로그아웃"},
 	"live.on":        {"live", "실시간"},
 	"live.off":       {"not connected, trying again", "연결 끊김, 다시 시도 중"},
+	"toast.close":    {"Dismiss", "닫기"},
 	"live.plain":     {"reload to see what is new", "새로 고치면 최신 내용이 보입니다"},
 	"login.title":    {"Sign in", "로그인"},
 	"login.lead":     {"This console controls the lab. Sign in with the control token that doorlab printed when it was ready.", "이 콘솔은 실험실을 조작합니다. 제어 토큰은 doorlab이 준비되었을 때 출력한 줄에 있습니다."},
