@@ -111,7 +111,7 @@ func (c *Console) show(p Page) http.HandlerFunc {
 			http.Error(w, "not signed in", http.StatusForbidden)
 			return
 		case !c.session.open(r):
-			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			c.toLogin(w, r)
 			return
 		case stream:
 			c.live.serve(w, r, p)
