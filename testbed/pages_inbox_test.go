@@ -123,27 +123,30 @@ func TestPeoplePage(t *testing.T) {
 	fits(t, "people", p)
 	snap(t, "console-people.png", p)
 
-	ask := func(person, at string) {
-		t.Helper()
-		p.Open(page)
-		for name, value := range map[string]string{"person": person, "at": at} {
-			p.Press(`document.querySelector("form[data-page] input[name=` + name + `]")`)
-			p.Type(value)
-		}
-		p.PressTo(`document.querySelector("form[data-page] button")`)
-		p.Eval(`document.getElementById("why").textContent`, &text)
-		var kept bool
-		if p.Eval(`(location.href + document.documentElement.outerHTML).includes("`+person+`")`, &kept); kept {
-			t.Errorf("%s is in the page or its address", person)
-		}
-	}
-	ask("01099990000", "")
+	text = whyNot(t, p, page, "01099990000", "")
 	if !strings.Contains(text, "this person has no grant here") {
 		t.Errorf("a stranger: got %s, want %q in it", text, "this person has no grant here")
 	}
-	ask("01099990000", tb.clk.Now().Add(-24*time.Hour).Format(time.RFC3339))
+	text = whyNot(t, p, page, "01099990000", tb.clk.Now().Add(-24*time.Hour).Format(time.RFC3339))
 	if !strings.Contains(text, "What the server would have decided about a call or link") {
 		t.Errorf("before the recording: got %s, want %q in it", text, "What the server would have decided about a call or link")
 	}
 	clean(t, p, tb.Ready.Control)
+}
+
+// whyNot asks on the page about a person, who is then neither in it nor in its address.
+func whyNot(t *testing.T, p *browser.Page, page, person, at string) (text string) {
+	t.Helper()
+	p.Open(page)
+	for name, value := range map[string]string{"person": person, "at": at} {
+		p.Press(`document.querySelector("form[data-page] input[name=` + name + `]")`)
+		p.Type(value)
+	}
+	p.PressTo(`document.querySelector("form[data-page] button")`)
+	p.Eval(`document.getElementById("why").textContent`, &text)
+	var kept bool
+	if p.Eval(`(location.href + document.documentElement.outerHTML).includes("`+person+`")`, &kept); kept {
+		t.Errorf("%s is in the page or its address", person)
+	}
+	return text
 }

@@ -62,7 +62,7 @@ func (w words) state(s string) string {
 // failed is the heading and the sentence for a press that failed.
 func (w words) failed(e *fail.Error) (heading, sentence string) {
 	switch e.Code {
-	case fail.DeviceNoResponse: // [CMD-4] whether it opened is unknown
+	case fail.DeviceNoResponse: // whether it opened is unknown
 		return w.Unanswered, w.Silent
 	case fail.StorageUnavailable, fail.InternalError: // perhaps once the command was on its way
 		return w.Unanswered, w.Unclear
