@@ -30,7 +30,7 @@ func (e *Entry) Curl(base string) string {
 	var b strings.Builder
 	b.WriteString("curl -sS")
 	if e.Method != "GET" {
-		b.WriteString(" -X " + e.Method)
+		b.WriteString(" -X " + quote(e.Method)) // any token is a method, X|sh as well
 	}
 	fmt.Fprintf(&b, " %s", fromEnv(quote(base+e.Path), maskedLink, "ENTRY_TOKEN"))
 	if e.Token != "" {
@@ -82,7 +82,7 @@ func (e *Entry) Step(s Site) string {
 	}
 	lines := []string{"- call:"}
 	add := func(name, value string) { lines = append(lines, "    "+name+": "+value) }
-	add("method", e.Method)
+	add("method", yamlText(e.Method))
 	switch {
 	case strings.HasSuffix(e.Route, "/auth/apikey/token"), e.Token == "":
 		add("token", `""`)
@@ -138,7 +138,7 @@ func (e *Entry) commandStep(s Site) string {
 	} else if body.Capability != "door" || e.Status == 400 { // its mistakes must survive
 		return ""
 	}
-	lines := []string{"- command:", fmt.Sprintf("    door: shop.doors[%d]", i), "    command: " + body.Command, "    key: " + yamlText(literal(e.IdempotencyKey))}
+	lines := []string{"- command:", fmt.Sprintf("    door: shop.doors[%d]", i), "    command: " + yamlText(literal(body.Command)), "    key: " + yamlText(literal(e.IdempotencyKey))}
 	if isLegacy {
 		lines = append(lines, "    legacy: true")
 	}

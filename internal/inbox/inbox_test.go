@@ -53,6 +53,49 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// TestMaskNumbersInGroups: a telephone number is masked however people write it; what only looks similar stays.
+func TestMaskNumbersInGroups(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"82-10-1234-5678":                   "821-****-5678",
+		"+82 10-1234-5678":                  "+821-****-5678",
+		"+82 (0)10-1234-5678":               "+820-****-5678",
+		"001-82-10-1234-5678":               "001-****-5678",
+		"010 1234 5678":                     "010-****-5678",
+		"010.1234.5678":                     "010-****-5678",
+		"010 - 1234 - 5678":                 "010-****-5678",
+		"(010) 1234-5678":                   "(010-****-5678",
+		"02 123 4567":                       "****4567",
+		"010 12345678":                      "010-****-5678",
+		"+1 212 555 1234":                   "+121-****-1234",
+		"guest-7-010-1234-5678":             "guest-7-010-****-5678",
+		"Kim_010-1234-5678_a":               "Kim_010-****-5678_a",
+		"010 1234 5678, 02 123 4567":        "010-****-5678, ****4567",
+		"010-1234-5678 2026-10-05 10:00":    "010-****-5678 2026-10-05 10:00",
+		"2026-10-05 010 1234 5678":          "2026-10-05 010-****-5678",
+		"/x?q=010+1234+5678&r=82%2010":      "/x?q=010-****-5678&r=82%2010",
+		"/x/010%201234%205678":              "/x/010-****-5678",
+		`{"name":"010 1234 5678","n":1}`:    `{"name":"010-****-5678","n":1}`,
+		`{"phone":"+82 10 1234 5678"}`:      `{"phone":"821-****-5678"}`,
+		"{phone: 010 1234 5678}":            "{phone: 010-****-5678}",
+		"010-1234-5678 1" + entryToken:      "010-****-5678 [token]",
+		"82-10-1234 1234" + entryToken:      "82-10-1234 [token]",
+		"010 1234 pmt_0012345678901234567":  "010 1234 pmt_0012345678901234567",
+		"2026-10-05T10:00":                  "2026-10-05T10:00",
+		"2026-10-05 10:00":                  "2026-10-05 10:00",
+		"2026-10-05 2026-11-06":             "2026-10-05 2026-11-06",
+		"09:00 2026-10-05 09:30":            "09:00 2026-10-05 09:30",
+		"2026-10-05T09:00:05.1234567+09:00": "2026-10-05T09:00:05.1234567+09:00",
+		"82.165.122.34:8080 0.0.0.0:8080":   "82.165.122.34:8080 0.0.0.0:8080",
+		"0900 - 1800, 0.1234567, 8 200 000": "0900 - 1800, 0.1234567, 8 200 000",
+		"[0, 1, 2, 3, 4, 5, 6, 7, 8888]":    "[0, 1, 2, 3, 4, 5, 6, 7, 8888]",
+	} {
+		if got := Mask(in); got != want {
+			t.Errorf("Mask(%s)\n got %s\nwant %s", in, got, want)
+		}
+	}
+}
+
 // A client that swaps two fields sends a token, or a phone, as the door.
 func TestDoorIsMasked(t *testing.T) {
 	t.Parallel()
@@ -68,7 +111,7 @@ func TestDoorIsMasked(t *testing.T) {
 func TestMaskNeverLeaks(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		secret := rapid.SampledFrom([]string{"01012345678", "0212345678", "821012345678", entryToken, apikey.Derive(apikey.LivePrefix, "s", "p", "x")}).Draw(t, "secret")
+		secret := rapid.SampledFrom([]string{"01012345678", "0212345678", "821012345678", "010-1234-5678", "82-10-1234-5678", "010 1234 5678", "02.123.4567", entryToken, apikey.Derive(apikey.LivePrefix, "s", "p", "x")}).Draw(t, "secret")
 		around := rapid.SampledFrom([]string{`{"phone":"%s"}`, `{"name":"a %s b"}`, `%s`, `x-%s-y`, `%s_y`, `x_%s`, `{"externalRef":"%s"}`, `{"a":"\"%s"}`, `[%s]`, `http://h/e?t=%s&x=1`, `{"%s":1}`, "%s\n"}).Draw(t, "around")
 		before := rapid.StringMatching(`[ -~]{0,20}[ ,{\["]`).Draw(t, "before")
 		text := before + fmt.Sprintf(around, secret)

@@ -47,22 +47,24 @@ func Mask(text string) string {
 				end++
 			}
 			i = end
-		case isWord(c) || c == '+':
-			end := i + 1
-			for end < len(text) && isWord(text[end]) {
-				end++
+		default:
+			end := len(text)
+			if n := strings.IndexByte(text[i:], '"'); n >= 0 {
+				end = i + n
 			}
 			words(&b, text[i:end])
-			i = end
-		default:
-			if c != ':' && c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			if strings.ContainsFunc(text[i:end], ends) {
 				name = ""
 			}
-			b.WriteByte(c)
-			i++
+			i = end
 		}
 	}
 	return b.String()
+}
+
+// ends reports whether what follows c isn't the value of the field before it any more.
+func ends(c rune) bool {
+	return !strings.ContainsRune(": \n\t\r+", c) && (c > 0x7f || !isWord(byte(c)))
 }
 
 // closing is where the string that began before i ends: at its quote, or at the end of the text.
@@ -111,12 +113,7 @@ func secret(v string) string {
 	if v == "" {
 		return ""
 	}
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, v)
+	digits := digitsOf(v)
 	if len(digits) >= 8 && len(digits)*2 > len(v) {
 		return phone(digits)
 	}
@@ -126,6 +123,15 @@ func secret(v string) string {
 		}
 	}
 	return hidden
+}
+
+func digitsOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 func phone(digits string) string {
@@ -147,13 +153,21 @@ func words(b *strings.Builder, text string) {
 			i++
 			continue
 		}
-		end := i + 1
-		for end < len(text) && isWord(text[end]) {
-			end++
+		end := wordEnd(text, i)
+		if w := known(text[i:end], i > 0 && text[i-1] == '+'); w != "" {
+			b.WriteString(w)
+			i = end
+		} else {
+			i = numbers(b, text, i, end)
 		}
-		word(b, text[i:end], i > 0 && text[i-1] == '+')
-		i = end
 	}
+}
+
+func wordEnd(text string, i int) int {
+	for i < len(text) && isWord(text[i]) {
+		i++
+	}
+	return i
 }
 
 // idPrefixes are those of our own ids.
@@ -163,46 +177,100 @@ var idPrefixes = map[string]bool{"plc": true, "brd": true, "dor": true, "pmt": t
 // entryTokenLength is the length of 256 bits in base64url.
 const entryTokenLength = 43
 
-func word(b *strings.Builder, w string, plus bool) {
+// known is a word that is one secret, masked, or one of our ids, as it is; "" for any other.
+func known(w string, plus bool) string {
 	switch {
 	case len(w) < 8:
-		b.WriteString(w)
 	case strings.HasPrefix(w, apikey.TestPrefix), strings.HasPrefix(w, apikey.LivePrefix): // prefixes of one length
-		b.WriteString(w[:len(apikey.TestPrefix)] + hidden)
+		return w[:len(apikey.TestPrefix)] + hidden
 	case apikey.WellFormed(w):
-		b.WriteString(w[:strings.LastIndexByte(w, '_')+1] + hidden)
+		return w[:strings.LastIndexByte(w, '_')+1] + hidden
 	case strings.HasPrefix(w, "eyJ") && len(w) >= 20, len(w) >= entryTokenLength: // or something that contains one
-		b.WriteString(hiddenToken)
+		return hiddenToken
 	case len(w) > 4 && w[3] == '_' && idPrefixes[w[:3]], isUUID(w):
-		b.WriteString(w)
+		return w
 	case strings.Trim(w, "0123456789-") == "" && (w[0] == '0' || plus):
-		b.WriteString(secret(w))
-	default:
-		numbers(b, w)
+		return secret(w)
 	}
+	return ""
 }
 
 func isUUID(w string) bool {
 	return len(w) == 36 && w[8] == '-' && w[13] == '-' && w[18] == '-' && w[23] == '-' && strings.Trim(w, "0123456789abcdefABCDEF-") == ""
 }
 
-// numbers masks runs of eight digits or more.
-func numbers(b *strings.Builder, w string) {
-	for i := 0; i < len(w); {
-		end := i
-		for end < len(w) && w[end] >= '0' && w[end] <= '9' {
-			end++
+// numbers masks runs of eight digits or more, and telephone numbers in groups, which begin in the word from i to end but
+// may be longer. It returns where it stopped.
+func numbers(b *strings.Builder, text string, i, end int) int {
+	for i < end {
+		to := i
+		for to < end && !isDigit(text[to]) {
+			to++
 		}
-		switch {
-		case end-i >= 8:
-			b.WriteString(phone(w[i:end]))
-			i = end
-		case end > i:
-			b.WriteString(w[i:end])
-			i = end
-		default:
-			b.WriteByte(w[i])
-			i++
+		b.WriteString(text[i:to])
+		if i = to; i == end {
+			break
+		}
+		to = digitsEnd(text, i)
+		if far := grouped(text, i); far > i {
+			to = far
+			b.WriteString(phone(digitsOf(strings.ReplaceAll(text[i:to], "%20", ""))))
+		} else if to-i >= 8 {
+			b.WriteString(phone(text[i:to]))
+		} else {
+			if isDate(text[i:]) { // whose day would begin a number
+				to = i + len("2026-10-05")
+			}
+			b.WriteString(text[i:to])
+		}
+		i = to
+	}
+	return i
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func digitsEnd(text string, i int) int {
+	for i < len(text) && isDigit(text[i]) {
+		i++
+	}
+	return i
+}
+
+// grouped is where a telephone number that begins at i ends, written as people do: 010 1234 5678, +82 (0)10-1234-5678.
+// It has 9 to 15 digits, begins with 0, 82 or a plus, and its last group has four or more, which tells it from most
+// dates, times and addresses. 0 without one.
+func grouped(text string, i int) (end int) {
+	if text[i] != '0' && !strings.HasPrefix(text[i:], "82") && (i == 0 || text[i-1] != '+') {
+		return 0
+	}
+	for at, all := i, 0; ; {
+		to := digitsEnd(text, at)
+		n := to - at
+		if all += n; n == 0 || all > 15 || n > 4 && at > i && text[at-1] == '.' || isDate(text[at:]) || wordEnd(text, at)-at >= entryTokenLength {
+			return end
+		}
+		if n >= 4 && all >= 9 {
+			end = to
+		}
+		if at = to + between(text[to:]); at == to || n >= 9 { // so many are a number by themselves
+			return end
 		}
 	}
+}
+
+// between is how much of what people write between groups a text begins with.
+func between(text string) (n int) {
+	if strings.HasPrefix(text, "%20") {
+		return len("%20")
+	}
+	for n < min(len(text), 3) && strings.IndexByte(" .-()+", text[n]) >= 0 {
+		n++
+	}
+	return n
+}
+
+// isDate reports whether a text begins with a date of this century, as 2026-10-05.
+func isDate(text string) bool {
+	return len(text) >= 10 && text[:2] == "20" && text[4] == text[7] && (text[4] == '-' || text[4] == '.') && digitsEnd(text, 0) == 4 && digitsEnd(text, 5) == 7 && digitsEnd(text, 8) == 10
 }

@@ -70,8 +70,8 @@ func (all *drawn) add(t plot.Chart, d drawn) {
 				to.Lines[k].Points = append(to.Lines[k].Points, plot.Point{X: (float64(bin) + .5) * each})
 			}
 		}
-		wide, begin := d.seconds/float64(len(l.Points)), d.from.Sub(all.from).Seconds()
-		for j, p := range l.Points { // distribute a point over the bins that it covers
+		wide, begin := d.seconds/bins, d.from.Sub(all.from).Seconds()
+		for j, p := range l.Points { // distribute a point over the bins that it covers; a line may end before its shard
 			from, until := begin+float64(j)*wide, begin+float64(j+1)*wide
 			for bin := max(int(from/each), 0); bin < bins && float64(bin)*each < until; bin++ {
 				over := min(until, float64(bin+1)*each) - max(from, float64(bin)*each)

@@ -2,10 +2,12 @@ package report
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/plot"
 )
 
 // TestOverlayKeepsWhatHappened: when courses of any length and start are overlaid, the result has as many requests as
@@ -34,5 +36,34 @@ func TestOverlayKeepsWhatHappened(t *testing.T) {
 	}
 	if math.Abs(got[true]-want[true]) > 1e-6 || math.Abs(got[false]-want[false]) > 1e-6 {
 		t.Errorf("%g requests before the 15th second and %g after it, want %g and %g", got[true], got[false], want[true], want[false])
+	}
+}
+
+// TestOverlayOfBoards: the boards of a shard whose world ended early are drawn as long as they were, not as long as the
+// shard.
+func TestOverlayOfBoards(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	part := Result{Started: begin, Seconds: 40}
+	for i, kind := range []string{history.Door, history.Online, history.Call} {
+		part.Events = append(part.Events, history.Event{Kind: kind, BoardID: "brd_1", Status: 200, At: int64(i) + 1, WallNs: begin.Add(time.Duration(i) * 5 * time.Second).UnixNano()})
+	}
+	res := Result{Started: begin, Seconds: 40}
+	for range 2 {
+		res.drawn = append(res.drawn, draw(part))
+	}
+	d := overlay(res)
+	i := slices.IndexFunc(d.tracks, func(c plot.Chart) bool { return c.ID == "boards" })
+	if i < 0 {
+		t.Fatalf("no boards among %d tracks", len(d.tracks))
+	}
+	for _, p := range d.tracks[i].Lines[0].Points {
+		want := 0.
+		if p.X > 5.2 && p.X < 10 {
+			want = 2
+		}
+		if (p.X < 5 || p.X > 5.2) && (p.X < 10 || p.X > 10.4) && math.Abs(p.Y-want) > 1e-6 {
+			t.Errorf("%g boards after %g s, want %g", p.Y, p.X, want)
+		}
 	}
 }

@@ -135,9 +135,9 @@ func entryOpen(c *call) (any, error) {
 // failPage shows a failure to a person.
 func (c *call) failPage(e *fail.Error) {
 	lang, w := speak(c.r)
-	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: w.Failed, Message: w.failure(e), Code: e.Code}
-	if c.op.Method == http.MethodGet { // nobody has pressed a button
-		v.Title = w.Unshown
+	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Code: e.Code}
+	if v.Title, v.Message = w.failed(e); c.op.Method == http.MethodGet { // nobody has pressed a button
+		v.Title, v.Message = w.Unshown, w.failure(e)
 	}
 	if e.Code != fail.LinkInvalid {
 		v.Token = c.token

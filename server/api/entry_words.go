@@ -13,8 +13,9 @@ type words struct {
 	Unshown                                      string // heading when there are no doors to show
 	QR, Secret                                   string
 	Pending, Expired                             string
-	Dead, Denied, Offline, Refused, Silent       string
+	Dead, Denied, Offline, Refused               string
 	Often, NoDoor, Trouble                       string
+	Unanswered, Silent, Unclear                  string // the door may have opened: heading, sentences
 }
 
 var english = words{
@@ -23,8 +24,9 @@ var english = words{
 	Pending: "This permit has not started yet.", Expired: "This permit has ended.",
 	Dead: "This entry link is not valid.", Denied: "You may not open this door now.",
 	Offline: "The store cannot be reached at the moment. The door was not opened. Please try again.",
-	Refused: "The door refused to open. Please try again.", Silent: "The door did not answer. It may have opened.",
-	Often: "Too many attempts. Please wait a minute.", NoDoor: "Door not found.", Trouble: "Something went wrong. Please try again.",
+	Refused: "The door refused to open. Please try again.",
+	Often:   "Too many attempts. Please wait a minute.", NoDoor: "Door not found.", Trouble: "Something went wrong. Please try again.",
+	Unanswered: "No answer", Silent: "The door did not answer. It may have opened.", Unclear: "Something went wrong. The door may have opened.",
 }
 
 var korean = words{
@@ -33,8 +35,9 @@ var korean = words{
 	Pending: "아직 이용 시작 전입니다.", Expired: "이용 기간이 끝났습니다.",
 	Dead: "유효하지 않은 출입 링크입니다.", Denied: "지금은 이 문을 열 수 없습니다.",
 	Offline: "매장과 연결되지 않아 문을 열지 못했습니다. 다시 시도해 주세요.",
-	Refused: "문이 열기를 거부했습니다. 다시 시도해 주세요.", Silent: "문이 응답하지 않았습니다. 열렸을 수도 있습니다.",
-	Often: "시도가 너무 많습니다. 1분 뒤에 다시 시도해 주세요.", NoDoor: "없는 문입니다.", Trouble: "문제가 발생했습니다. 다시 시도해 주세요.",
+	Refused: "문이 열기를 거부했습니다. 다시 시도해 주세요.",
+	Often:   "시도가 너무 많습니다. 1분 뒤에 다시 시도해 주세요.", NoDoor: "없는 문입니다.", Trouble: "문제가 발생했습니다. 다시 시도해 주세요.",
+	Unanswered: "응답 없음", Silent: "문이 응답하지 않았습니다. 열렸을 수도 있습니다.", Unclear: "문제가 발생했습니다. 문이 열렸을 수도 있습니다.",
 }
 
 // speak picks the language the caller prefers: Korean or English.
@@ -56,6 +59,17 @@ func (w words) state(s string) string {
 	return ""
 }
 
+// failed is the heading and the sentence for a press that failed.
+func (w words) failed(e *fail.Error) (heading, sentence string) {
+	switch e.Code {
+	case fail.DeviceNoResponse: // whether it opened is unknown
+		return w.Unanswered, w.Silent
+	case fail.StorageUnavailable, fail.InternalError: // perhaps once the command was on its way
+		return w.Unanswered, w.Unclear
+	}
+	return w.Failed, w.failure(e)
+}
+
 func (w words) failure(e *fail.Error) string {
 	switch e.Code {
 	case fail.LinkInvalid:
@@ -66,8 +80,6 @@ func (w words) failure(e *fail.Error) string {
 		return w.Offline
 	case fail.DeviceRefused:
 		return w.Refused
-	case fail.DeviceNoResponse:
-		return w.Silent
 	case fail.RateLimited:
 		return w.Often
 	case fail.DeviceNotFound:

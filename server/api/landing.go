@@ -84,7 +84,7 @@ func (c *call) local() bool {
 type landingWords struct {
 	Title, Lead, Try, TryLead, Press, Token, Open, Records, Docs0, NoKey string
 	Docs                                                                 [3]string
-	Pages, Entry, EntryWhat, Console, ConsoleWhat, Done, Failed          string
+	Pages, Entry, EntryWhat, Console, ConsoleWhat, Done, Failed, Unknown string
 }
 
 var landingEnglish = landingWords{
@@ -95,7 +95,7 @@ var landingEnglish = landingWords{
 	Docs0: "Reference", Docs: [3]string{"keys, tokens, events, places, opening hours", "permits, memberships, reservations, entry records", "devices, door commands, boards"},
 	Pages: "Pages", Entry: "Entry page", EntryWhat: "the page that a customer's link opens: big buttons, one press, one opening. The link comes with a permit.",
 	Console: "Console", ConsoleWhat: "look at every board and door, move the clock, break things. Sign in with the control token.",
-	Done: "The door opened.", Failed: "Not opened:",
+	Done: "The door opened.", Failed: "Not opened:", Unknown: "It may have opened:",
 }
 
 var landingKorean = landingWords{
@@ -106,5 +106,5 @@ var landingKorean = landingWords{
 	Docs0: "API 문서", Docs: [3]string{"키, 토큰, 이벤트, 매장, 영업시간", "출입 허가, 회원권, 예약, 출입 기록", "장치, 문 명령, 보드"},
 	Pages: "페이지", Entry: "출입 페이지", EntryWhat: "고객이 받는 링크가 여는 페이지입니다. 한 번 누르면 한 번 열립니다. 링크는 출입 허가와 함께 발급됩니다.",
 	Console: "콘솔", ConsoleWhat: "모든 보드와 문을 보고, 시계를 옮기고, 장애를 겁니다. 제어 토큰으로 로그인하세요.",
-	Done: "문이 열렸습니다.", Failed: "열지 못했습니다:",
+	Done: "문이 열렸습니다.", Failed: "열지 못했습니다:", Unknown: "열렸을 수도 있습니다:",
 }

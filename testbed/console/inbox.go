@@ -51,6 +51,7 @@ type request struct {
 	Replayed       bool      `json:"replayed"`
 	TookMs         float64   `json:"tookMs"`
 	Request        string    `json:"request"`
+	RequestMark    string    `json:"requestMark"`
 	Answer         string    `json:"answer"`
 	Curl           string    `json:"curl"`
 	Scenario       string    `json:"scenario"`
@@ -65,13 +66,13 @@ type request struct {
 	First int64  `json:"-"` // Seq of the first of them
 }
 
-// alike reports whether two requests look the same in the list.
+// alike reports whether two requests are equal and had the same result.
 func (r *request) alike(q *request) bool {
 	return r.Method == q.Method && r.Path == q.Path && r.Status == q.Status && r.Code == q.Code && r.IdempotencyKey == q.IdempotencyKey &&
-		r.Customer == q.Customer && r.CommandID == q.CommandID && r.Replayed == q.Replayed
+		r.RequestMark == q.RequestMark && r.Customer == q.Customer && r.CommandID == q.CommandID && r.Replayed == q.Replayed
 }
 
-// folded makes one row of requests in a row that look the same: a client that tries 30 times in vain would hide all others.
+// folded makes one row of equal requests in a row: a client that tries 30 times in vain would hide all others.
 func folded(rows []*request) (out []*request) {
 	for _, r := range rows {
 		if n := len(out); n > 0 && out[n-1].alike(r) {

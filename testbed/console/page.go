@@ -37,6 +37,7 @@ type Said struct {
 	Args []any
 	Next string
 	Keep bool // it stays until dismissed, because it is shown only once
+	Show any  // the form's answer is its own page with this as what View returned; the form is data-page
 }
 
 // coded is an argument of Said that is an API code; in Korean it is shown as a word.
@@ -102,16 +103,21 @@ func (c *Console) look(r *http.Request, p Page, data any) *Look {
 	return l
 }
 
+// streams reports whether a request is for a page's live parts.
+func streams(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+}
+
 // show serves a page, or its live parts to whoever asks for a stream.
 func (c *Console) show(p Page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		stream := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+		stream := streams(r)
 		switch {
 		case !c.session.open(r) && stream:
 			http.Error(w, "not signed in", http.StatusForbidden)
 			return
 		case !c.session.open(r):
-			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			c.toLogin(w, r)
 			return
 		case stream:
 			c.live.serve(w, r, p)
@@ -189,6 +195,10 @@ func (c *Console) do(p Page) http.HandlerFunc {
 		next := said.Next
 		if err != nil {
 			c.answer(w, r, statusOf(err), flash{Text: err.Error(), Bad: true}, next)
+			return
+		}
+		if said.Show != nil {
+			c.render(w, c.look(r, p, said.Show), http.StatusOK)
 			return
 		}
 		c.answer(w, r, http.StatusOK, flash{Text: said.in(lang.Of(r.Header.Get("Accept-Language"))), Keep: said.Keep}, next)

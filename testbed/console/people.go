@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/why"
 )
@@ -16,7 +18,14 @@ import (
 // peoplePage shows the grants of a place, plays people, and explains why.
 func (c *Console) peoplePage() Page {
 	return Page{Name: "people", Path: "/people", Title: "people.title", Nav: "nav.people", View: c.people, Parts: []string{"people.grants"},
-		Do: map[string]func(*http.Request) (Said, error){"try": c.try}}
+		Do: map[string]func(*http.Request) (Said, error){"try": c.try, "explain": c.asked}}
+}
+
+// asked shows the page with an explanation. It is asked for by a form, because a phone or a link in an address would stay
+// in the browser's history.
+func (c *Console) asked(r *http.Request) (Said, error) {
+	v, err := c.people(r)
+	return Said{Show: v}, err
 }
 
 // try plays a person, as the button says.
@@ -35,12 +44,13 @@ type peopleView struct {
 	Places   []choice
 	Doors    []choice
 	Door     string
-	Person   string // phone or link asked about
 	At       string
 	Grants   []personGrant
+	Total    int64      // of grants; the latest are shown
 	Why      *explained // nil = nothing was asked
 	Trouble  string     // what was wrong about the question
 	Exposure []why.Exposed
+	Unread   string // why there is no Exposure
 }
 
 // DoorName is a door as people call it.
@@ -109,7 +119,7 @@ func stateClass(state string) string {
 
 func (c *Console) people(r *http.Request) (any, error) {
 	q := r.URL.Query()
-	v := peopleView{Door: q.Get("door"), Person: q.Get("person"), At: q.Get("at")}
+	v := peopleView{Door: cmp.Or(r.PostFormValue("door"), q.Get("door")), At: r.PostFormValue("at")}
 	v.Place, v.Places = c.placeOf(r)
 	if p := c.names.places[v.Place]; p != nil {
 		for _, b := range p.Boards {
@@ -123,30 +133,34 @@ func (c *Console) people(r *http.Request) (any, error) {
 	}
 	for _, kind := range []string{"permit", "reservation", "membership"} {
 		var list []personGrant
-		if err := c.lab(r.Context(), http.MethodGet, "/grants?limit=100&kind="+kind+"&placeId="+url.QueryEscape(v.Place), nil, &list); err != nil {
+		total, err := c.control().List(r.Context(), control.Prefix+"/grants?limit=100&kind="+kind+"&placeId="+url.QueryEscape(v.Place), &list)
+		if err != nil {
 			return nil, err
 		}
-		v.Grants = append(v.Grants, list...)
+		v.Grants, v.Total = append(v.Grants, list...), v.Total+int64(total)
+	}
+	if streams(r) { // only the grants are kept up to date: the rest reads the whole recording
+		return v, nil
 	}
 	if err := c.lab(r.Context(), http.MethodGet, "/exposure?placeId="+url.QueryEscape(v.Place), nil, &v.Exposure); err != nil {
-		return nil, err
+		v.Unread = err.Error() // a person can be tried all the same
 	}
-	if v.Person != "" || q.Get("grant") != "" {
-		c.explain(r, &v, q.Get("grant"))
+	if person := r.PostFormValue("person"); person != "" || q.Get("grant") != "" {
+		c.explain(r, &v, person, q.Get("grant"))
 	}
 	return v, nil
 }
 
 // explain asks why; what is wrong about the question is said on the page.
-func (c *Console) explain(r *http.Request, v *peopleView, grantID string) {
+func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string) {
 	ask := url.Values{"placeId": {v.Place}, "doorId": {v.Door}}
 	switch {
-	case v.Person == "":
+	case person == "":
 		ask.Set("grantId", grantID)
-	case isPhone(v.Person):
-		ask.Set("phone", v.Person)
+	case isPhone(person):
+		ask.Set("phone", person)
 	default:
-		ask.Set("link", v.Person)
+		ask.Set("link", person)
 	}
 	if v.At != "" {
 		ask.Set("at", v.At)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
-	"github.com/go-chi/chi/v5"
 )
 
 // runsPage lists the runs whose directories are in Config.Runs.
@@ -55,6 +55,9 @@ type runRow struct {
 	Took, When, Class, Sign string `json:"-"`
 	Passed, Count           int    `json:"-"`
 }
+
+// Link is the address of its report, whatever its directory is called.
+func (r runRow) Link() string { return "/runs/" + url.PathEscape(r.Name) }
 
 // Load reports whether it is a load's.
 func (r runRow) Load() bool { return r.Verdict != "" }
@@ -145,8 +148,12 @@ const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 // report serves a run's report.
 func (c *Console) report(w http.ResponseWriter, r *http.Request) {
-	name := chi.URLParam(r, "run")
-	if !c.session.open(r) || c.cfg.Runs == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+	if !c.session.open(r) {
+		c.toLogin(w, r)
+		return
+	}
+	name := strings.TrimPrefix(r.URL.Path, "/runs/") // decoded, whatever the browser escaped
+	if c.cfg.Runs == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		http.NotFound(w, r)
 		return
 	}

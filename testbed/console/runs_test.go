@@ -1,7 +1,9 @@
 package console
 
 import (
+	"html"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -54,5 +56,41 @@ func TestRuns(t *testing.T) {
 	}
 	if v := c.health(); v.Run == nil || v.Run.Status != "FAIL" {
 		t.Errorf("the start page's last run is %+v, want the load", v.Run)
+	}
+}
+
+// TestRunOfAnyName: a run's report opens by its link, whatever its directory is called; a browser may escape the address in
+// lower case. Signed out, the link leads to the page to sign in, and from there to the report.
+func TestRunOfAnyName(t *testing.T) {
+	t.Parallel()
+	c, _ := newTestConsole(t)
+	c.cfg.Runs = t.TempDir()
+	href := regexp.MustCompile(`<a href="(/runs/[^"]*)">`)
+	for _, name := range []string{"한글", "a#b", "a?b", "50%", "a%41", "a b+c&d", `"<'`} {
+		dir := filepath.Join(c.cfg.Runs, name)
+		must.OK(t, os.MkdirAll(dir, 0o700))
+		must.OK(t, os.WriteFile(filepath.Join(dir, "verdicts.json"), []byte(`{"status":"PASS"}`), 0o600))
+		must.OK(t, os.WriteFile(filepath.Join(dir, "report.html"), []byte(name), 0o600))
+		links := href.FindStringSubmatch(c.ask(ask{method: http.MethodGet, path: "/runs", in: true}).Body.String())
+		must.OK(t, os.RemoveAll(filepath.Join(dir, "verdicts.json")))
+		if links == nil {
+			t.Errorf("%s: no link on the page", name)
+			continue
+		}
+		link := html.UnescapeString(links[1])
+		for _, path := range []string{link, regexp.MustCompile(`%..`).ReplaceAllStringFunc(link, strings.ToLower)} {
+			if got := c.ask(ask{method: http.MethodGet, path: path, in: true}); got.Code != http.StatusOK || got.Body.String() != name {
+				t.Errorf("%s: %s answers %d %q, want its report", name, path, got.Code, got.Body)
+			}
+		}
+		out := c.ask(ask{method: http.MethodGet, path: link})
+		if to, err := url.Parse(out.Header().Get("Location")); err != nil || out.Code != http.StatusSeeOther || to.Path != "/login" || to.Query().Get("next") != link || inside(link) != link {
+			t.Errorf("%s, signed out: %d to %s, want 303 to sign in for %s", name, out.Code, to, link)
+		}
+	}
+	for _, path := range []string{"/runs/..%2Frun", "/runs/%2e%2e", "/runs/.hidden", "/runs/none"} {
+		if got := c.ask(ask{method: http.MethodGet, path: path, in: true}); got.Code != http.StatusNotFound {
+			t.Errorf("%s: %d, want 404", path, got.Code)
+		}
 	}
 }

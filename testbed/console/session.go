@@ -66,6 +66,11 @@ type loginView struct {
 	Wrong bool
 }
 
+// toLogin leads to the page to sign in, which leads back.
+func (c *Console) toLogin(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+}
+
 // loginPage asks for the control token.
 func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
 	c.render(w, c.look(r, Page{Name: "login", Title: "login.title"}, loginView{Next: inside(r.URL.Query().Get("next"))}), http.StatusOK)

@@ -62,6 +62,7 @@ var peopleWords = map[string]pair{
 	"people.server":      {"Server", "서버"},
 	"people.after":       {"After the change", "변경 후"},
 	"people.grants":      {"Grants: %d", "출입 권한 %d개"},
+	"people.some":        {"Grants: %d of %s", "출입 권한 %[2]s개 중 %[1]d개"},
 	"people.kind":        {"Kind", "종류"},
 	"people.state":       {"State", "상태"},
 	"people.from":        {"From", "시작"},

@@ -6,9 +6,12 @@ document.addEventListener("submit", e => {
   b.setAttribute("aria-busy", "true");
   act.dataset.idle = act.textContent;
   act.textContent = act.dataset.busy;
+  b.late = setTimeout(idle, 30000, b); // nothing tells that the reader stopped a request without an answer
 });
-addEventListener("pageshow", () => document.querySelectorAll("button[aria-busy]").forEach(b => {
+const idle = b => {
+  clearTimeout(b.late);
   b.removeAttribute("aria-busy");
   const act = b.querySelector("[data-busy]");
   act.textContent = act.dataset.idle;
-}));
+};
+addEventListener("pageshow", () => document.querySelectorAll("button[aria-busy]").forEach(idle));

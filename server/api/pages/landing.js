@@ -7,20 +7,23 @@
   const post = async (path, body, header) => {
     const r = await fetch(path, {method: "POST", body: JSON.stringify(body), headers: {"Content-Type": "application/json", ...header}});
     const m = await r.json();
-    if (!r.ok) throw new Error(m.message || r.status);
+    if (!r.ok) throw Object.assign(new Error(m.message || r.status), {code: m.error});
     return m;
   };
   b.addEventListener("click", async () => {
     if (b.getAttribute("aria-busy")) return;
     b.setAttribute("aria-busy", "true");
     said.textContent = "";
+    let pressed = false;
     try {
       const t = await post("/core/v1/auth/apikey/token", {key: b.dataset.key});
+      pressed = true;
       await post("/device/v1/devices/" + b.dataset.door + "/commands", {capability: "door", command: "open"},
         {Authorization: "Bearer " + (t.data || t).accessToken, "Idempotency-Key": "try-" + Date.now() + Math.random()});
       said.textContent = b.dataset.done;
     } catch (e) {
-      said.textContent = b.dataset.failed + " " + e.message;
+      const unknown = !e.code || ["device_no_response", "storage_unavailable", "internal_error"].includes(e.code);
+      said.textContent = (pressed && unknown ? b.dataset.unknown : b.dataset.failed) + " " + e.message;
     }
     b.removeAttribute("aria-busy");
   });

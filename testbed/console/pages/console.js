@@ -119,7 +119,7 @@
   };
   document.addEventListener("submit", async e => {
     const f = e.target, b = e.submitter;
-    if (f.method !== "post" || !f.elements.do || f.getAttribute("action") === "/logout") return;
+    if (f.method !== "post" || !f.elements.do || f.getAttribute("action") === "/logout" || "page" in f.dataset) return;
     e.preventDefault();
     if (b?.getAttribute("aria-busy")) return;
     const data = new URLSearchParams(new FormData(f, b));

@@ -1,0 +1,39 @@
+package inbox
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/doorlab/doorlab/internal/must"
+)
+
+// TestCopiedMethod: HTTP lets a client make up a method. In a shell it stays one word, and in a scenario one text.
+func TestCopiedMethod(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"PATCH", "X|sh", "X&sh", "X'", "`sh`", "$HOME", "#", "*", "!", "null"} {
+		e := &Entry{Method: method, Path: "/anything", Status: 404, Code: "not_found"}
+		out := must.Get(exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(e.Curl("http://x"), "curl", "printf '%s\\n'", 1)).Output())(t)
+		if want := "-sS\n-X\n" + method + "\nhttp://x/anything\n"; string(out) != want {
+			t.Errorf("as curl, the shell reads %q, want %q", out, want)
+		}
+		var steps []struct{ Call struct{ Method any } }
+		if err := yaml.Unmarshal([]byte(e.Step(Site{})), &steps); err != nil || len(steps) != 1 || steps[0].Call.Method != method {
+			t.Errorf("%s as a step: %v, %v", method, steps, err)
+		}
+	}
+}
+
+// TestCopiedCommand: what a client gives as a command may be any text.
+func TestCopiedCommand(t *testing.T) {
+	t.Parallel()
+	const command = "open\n- wait: 1h # ${now}"
+	e := &Entry{Method: "POST", Route: "/device/v1/devices/{id}/commands", DoorID: "dor_1", IdempotencyKey: "k", Status: 429,
+		Request: `{"capability":"door","command":"open\n- wait: 1h # ${now}"}`}
+	var steps []struct{ Command struct{ Command string } }
+	if err := yaml.Unmarshal([]byte(e.Step(Site{Doors: []string{"dor_1"}})), &steps); err != nil || len(steps) != 1 || steps[0].Command.Command != strings.Replace(command, "${", "$${", 1) {
+		t.Errorf("as a step: %+v, %v", steps, err)
+	}
+}
