@@ -79,7 +79,7 @@ func (r *run) cut() []history.Event {
 		r.append(e)
 	}
 	r.kept.from(old[r.found:])
-	for _, e := range r.kept.events(r.clk.Now()) {
+	for _, e := range r.kept.events(r.clk.Now(), r.permitsKept()) {
 		r.append(e)
 	}
 	r.append(history.Event{Kind: history.Begun, Op: history.Quiet, At: r.clk.Now().UnixMilli(), WallNs: wallNs()})
