@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/boardsim/fault"
-	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -35,6 +34,7 @@ func (b *board) report(out fault.Outgoing) {
 	}
 }
 
+// transmit sends a report's messages. Called with mu held.
 func (b *board) transmit(out fault.Outgoing) {
 	for _, m := range out.Messages {
 		if raw, bytes := m.([]byte); bytes {
@@ -42,8 +42,5 @@ func (b *board) transmit(out fault.Outgoing) {
 		} else {
 			b.send(wire.UpRpt, m)
 		}
-	}
-	if !out.True() {
-		b.step(firmware.Event{Kind: firmware.Forget, CommandID: out.Report.CommandID})
 	}
 }
