@@ -134,10 +134,11 @@ func TestCommandFaults(t *testing.T) {
 	}
 }
 
-// A report that a fault replaces is never sent, not even if the line ends before the forged one is.
+// A report that a fault replaces is never sent, not even if the line ends before the forged one is. In that case, the fault
+// hasn't acted.
 func TestForgedReportOnALineThatEnds(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []string{"garbage", "wrong-id", "stale", "reorder"} {
+	for _, fault := range []string{"garbage", "wrong-id", "stale", "reorder", "duplicate"} {
 		t.Run(fault, func(t *testing.T) {
 			bubble(t, false, func(r *rig) {
 				r.arm(fault, one, "")
@@ -147,9 +148,10 @@ func TestForgedReportOnALineThatEnds(t *testing.T) {
 				r.do("POST", "/faults/reset", "")
 				r.sleep(10 * time.Second)
 				want := []string(nil)
-				if fault == "reorder" { // it's the true one, so it is sent again
+				if fault == "reorder" || fault == "duplicate" { // it's the true one, so it is sent again
 					want = []string{id + " ok"}
 				}
+				r.want("hits", r.fleet.faults.Hits()[fault], int64(0))
 				r.want("reports", r.server.reports(one), want)
 				r.want("ground truth", r.acts(), []string{"one1 pulse " + id})
 			})

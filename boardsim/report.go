@@ -15,6 +15,7 @@ type pending struct{ out fault.Outgoing }
 
 // report sends whatever the faults turned a report into. Called with mu held.
 func (b *board) report(out fault.Outgoing) {
+	out.Reported()
 	before := b.behind
 	if out.Behind && before == nil {
 		p := &pending{out}
