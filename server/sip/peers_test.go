@@ -103,6 +103,8 @@ func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
 	for i, c := range []struct{ name, from, headers, want string }{
 		{"plain", "<sip:01011112222@carrier>", "", "01011112222"},
 		{"international", "<sip:+821011112222@carrier>", "", "01011112222"},
+		{"letters", "<sip:+8210jjjjaaaa@carrier>", "", ""},
+		{"letters of a foreign number", "<sip:a@b>", "P-Asserted-Identity: <tel:+44-10-1111-ABCD>\r\n", ""},
 		{"display name of From", `"sip:01011112222@x" ` + carrier, "", "01099990000"},
 		{"display name of PAI", "<sip:anonymous@anonymous.invalid>", `P-Asserted-Identity: "sip:01011112222" ` + carrier + "\r\n", "01099990000"},
 		{"bracket in a display name", "<sip:a@b>", `P-Asserted-Identity: "a <sip:01011112222@x>" ` + carrier + "\r\n", "01099990000"},
