@@ -325,22 +325,26 @@ func (b *board) reboot(wiped, clockLost bool) {
 	if b.stopped {
 		return
 	}
-	b.unplug()
 	event := history.Rebooted
 	if wiped {
 		event = history.Wiped
 	}
-	b.boot(event, clockLost)
+	b.boot(b.unplug(), event, clockLost)
 }
 
 // boot starts the board from its flash and connects it. The event (Rebooted, Wiped or none) is written when the flash has
-// been read, which may take a while: until then, the board does nothing. Called with mu held.
-func (b *board) boot(event string, clockLost bool) {
+// been read, which may take a while: until then, the board does nothing. s is the session that the power failure ended, nil
+// = none. Called with mu held.
+func (b *board) boot(s *session, event string, clockLost bool) {
 	kept, wiped := b.powerCut(), event == history.Wiped
 	if event != "" {
 		b.emit(history.Event{Kind: event})
 	}
-	b.step(firmware.Event{Kind: firmware.Reboot, Wiped: wiped || !kept, ClockLost: clockLost})
+	ev := firmware.Event{Kind: firmware.Reboot, Wiped: wiped || !kept, ClockLost: clockLost}
+	if s != nil && s.deaf { // the outage began before
+		ev.Silent, ev.Heard = true, b.heardMs(s)+b.shift
+	}
+	b.step(ev)
 	b.tries = 0
 	b.redial()
 }

@@ -134,6 +134,31 @@ func TestCommandFaults(t *testing.T) {
 	}
 }
 
+// A report that a fault replaces is never sent, not even if the line ends before the forged one is. In that case, the fault
+// hasn't acted.
+func TestForgedReportOnALineThatEnds(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"garbage", "wrong-id", "stale", "reorder", "duplicate"} {
+		t.Run(fault, func(t *testing.T) {
+			bubble(t, false, func(r *rig) {
+				r.arm(fault, one, "")
+				id := r.server.command(one, "dor_one1", wire.CmdOpen)
+				r.sleep(50 * time.Millisecond) // half of its latency
+				r.arm("offline", one, "")
+				r.do("POST", "/faults/reset", "")
+				r.sleep(10 * time.Second)
+				want := []string(nil)
+				if fault == "reorder" || fault == "duplicate" { // it's the true one, so it is sent again
+					want = []string{id + " ok"}
+				}
+				r.want("hits", r.fleet.faults.Hits()[fault], int64(0))
+				r.want("reports", r.server.reports(one), want)
+				r.want("ground truth", r.acts(), []string{"one1 pulse " + id})
+			})
+		})
+	}
+}
+
 // TestRelease: the history records to the millisecond when a relay released, across jumps and reboots; a hold keeps
 // it driven.
 func TestRelease(t *testing.T) {

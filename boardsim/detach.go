@@ -116,7 +116,7 @@ func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
 	}
 	b.mu.Lock()
 	if wiped := b.told; (b.stopped || wiped) && f.ctx.Err() == nil {
-		b.unplug()
+		s := b.unplug()
 		b.stopped, b.told, b.alone, b.meanwhile = false, false, false, nil
 		b.detached.Store(false)
 		b.emit(history.Event{Kind: history.Attached})
@@ -126,7 +126,7 @@ func (f *Fleet) attach(w http.ResponseWriter, _ *http.Request, b *board) {
 		if wiped {
 			event = history.Wiped
 		}
-		b.boot(event, false)
+		b.boot(s, event, false)
 	}
 	b.mu.Unlock()
 	b.flush()

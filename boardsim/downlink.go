@@ -119,8 +119,10 @@ func (b *board) run(s *session, ev firmware.Event, r fault.Ruling, had int64) ou
 	for _, report := range done.reports {
 		b.f.count.reports.Add(1)
 		out := r.Outgoing(report)
+		if !out.True() { // at once: the line may end before a forged one is sent
+			b.step(firmware.Event{Kind: firmware.Forget, CommandID: report.CommandID})
+		}
 		if out.Silent() {
-			b.transmit(out)
 			continue
 		}
 		b.after(b.latency.draw(b.rng)+out.Delay, func() {

@@ -26,7 +26,7 @@ func (b *board) lineChanged() {
 	s := b.ses
 	switch {
 	case l.Offline:
-		b.drop(false)
+		b.drop()
 		b.landed()
 	case s != nil && s.line != nil:
 		if is != "" && !s.deaf {
@@ -39,7 +39,7 @@ func (b *board) lineChanged() {
 			b.deaf.Stop()
 		}
 		if s != nil && s.deaf { // the two ends no longer share a session
-			b.drop(true)
+			b.drop()
 		}
 		b.tries = 0
 		if b.ses == nil {
@@ -81,7 +81,7 @@ func (b *board) deafen(s *session) {
 		if b.ses != s || b.stopped {
 			return
 		}
-		b.over(true)
+		b.over(false)
 		done := b.f.cfg.Flight.Begin()
 		go func() {
 			bye(s) // a half-open line passes nothing on

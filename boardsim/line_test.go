@@ -97,6 +97,32 @@ func TestSilentLineIsBackWithin2s(t *testing.T) {
 	}
 }
 
+// A silent line, and then an end that both sides notice, before the board has missed its server: the outage counts from
+// the last word of the server all the same.
+func TestSilentLineThatEndsOtherwise(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"halfopen", "oneway-down"} {
+		for name, end := range map[string]func(r *rig){
+			"reboot": func(r *rig) { r.arm("reboot", one, "") },
+			"cut":    func(r *rig) { r.arm("offline", one, "") },
+			"detach": func(r *rig) {
+				r.do("POST", "/boards/"+one+"/detach", "")
+				r.do("POST", "/boards/"+one+"/attach", "")
+			},
+		} {
+			t.Run(fault+" "+name, func(t *testing.T) {
+				bubble(t, true, func(r *rig) {
+					r.arm(fault, one, "")
+					r.advance(30 * time.Second)
+					end(r)
+					r.advance(time.Hour)
+					r.want("outage age", r.board(one)["outageAgeSec"], any(3630.0))
+				})
+			})
+		}
+	}
+}
+
 func TestLossyLine(t *testing.T) {
 	bubble(t, false, func(r *rig) {
 		remove := r.arm("lossy", one, `,"params":{"duplicatePercent":100,"delayMs":200}`)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/boardsim/fault"
-	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -16,6 +15,7 @@ type pending struct{ out fault.Outgoing }
 
 // report sends whatever the faults turned a report into. Called with mu held.
 func (b *board) report(out fault.Outgoing) {
+	out.Reported()
 	before := b.behind
 	if out.Behind && before == nil {
 		p := &pending{out}
@@ -35,6 +35,7 @@ func (b *board) report(out fault.Outgoing) {
 	}
 }
 
+// transmit sends a report's messages. Called with mu held.
 func (b *board) transmit(out fault.Outgoing) {
 	for _, m := range out.Messages {
 		if raw, bytes := m.([]byte); bytes {
@@ -42,8 +43,5 @@ func (b *board) transmit(out fault.Outgoing) {
 		} else {
 			b.send(wire.UpRpt, m)
 		}
-	}
-	if !out.True() {
-		b.step(firmware.Event{Kind: firmware.Forget, CommandID: out.Report.CommandID})
 	}
 }

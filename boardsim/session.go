@@ -159,8 +159,7 @@ func (b *board) ended(s *session, err error) {
 	b.mu.Lock()
 	current := b.ses == s
 	if current {
-		silent := s.deaf || errors.Is(err, mqtt.ErrSilent)
-		b.over(silent)
+		b.over(errors.Is(err, mqtt.ErrSilent))
 		b.redial()
 	}
 	b.mu.Unlock()
@@ -170,10 +169,11 @@ func (b *board) ended(s *session, err error) {
 	}
 }
 
-// over forgets the session. Called with mu held.
+// over forgets the session; silent: its end went unnoticed for a while, as it always does on a deaf line. Called with mu
+// held.
 func (b *board) over(silent bool) {
 	if s := b.forget(); s != nil {
-		b.step(firmware.Event{Kind: firmware.Disconnected, Silent: silent, Heard: b.heardMs(s) + b.shift})
+		b.step(firmware.Event{Kind: firmware.Disconnected, Silent: silent || s.deaf, Heard: b.heardMs(s) + b.shift})
 	}
 }
 
@@ -188,18 +188,20 @@ func (b *board) forget() *session {
 	return s
 }
 
-// unplug ends the session as a power failure does: both ends notice, and the firmware has no time to note anything.
-// Called with mu held.
-func (b *board) unplug() {
-	if s := b.forget(); s != nil && s.line != nil {
+// unplug ends the session as a power failure does: both ends notice, and the firmware has no time to note anything. It
+// returns the session, nil = there was none. Called with mu held.
+func (b *board) unplug() *session {
+	s := b.forget()
+	if s != nil && s.line != nil {
 		s.line.Cut()
 	}
+	return s
 }
 
 // drop ends the session from this side, immediately: both ends notice. Called with mu held.
-func (b *board) drop(silent bool) {
+func (b *board) drop() {
 	s := b.ses
-	b.over(silent)
+	b.over(false)
 	if s != nil && s.line != nil {
 		s.line.Cut()
 	}

@@ -174,7 +174,7 @@ func (b *board) takeOver(alone bool) {
 		b.emit(history.Event{Kind: history.Hand, Op: "tell"})
 	}
 	b.told, b.alone = true, alone
-	b.drop(false)
+	b.drop()
 	b.tries = 0
 	b.redial()
 }

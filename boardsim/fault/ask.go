@@ -53,11 +53,27 @@ func (r Ruling) Outgoing(report wire.Report) Outgoing {
 	r.set.mu.Lock()
 	defer r.set.mu.Unlock()
 	for _, a := range r.armed {
-		if a.k.outgoing(r.set.chance(a, r.boardID), &out) {
+		switch acts := a.k.outgoing(r.set.chance(a, r.boardID), &out); {
+		case acts && (a.k == &silentAfter || a.k == &late): // they act by not reporting now
 			r.set.hit(a, 1)
+		case acts:
+			out.acting = append(out.acting, a)
 		}
 	}
+	out.set = r.set
 	return out
+}
+
+// Reported counts the faults that changed the report, when the board would send it: by then its session may be over.
+func (o *Outgoing) Reported() {
+	if len(o.acting) == 0 {
+		return
+	}
+	o.set.mu.Lock()
+	defer o.set.mu.Unlock()
+	for _, a := range o.acting {
+		o.set.hit(a, 1)
+	}
 }
 
 // chance combines a fault's parameters with a board's next random numbers.
@@ -87,8 +103,9 @@ func (s *Set) Line(boardID string) (l Line) {
 	return l
 }
 
-// LineHit counts a packet for the line faults that may have affected it; the shell calls it from link.Config.OnFault.
-func (s *Set) LineHit(boardID string, dir link.Dir) {
+// LineHit counts a packet for the line faults that may have affected it: what swallows everything (blind) leaves nothing for
+// lossy to do. The shell calls it from link.Config.OnFault.
+func (s *Set) LineHit(boardID string, dir link.Dir, blind bool) {
 	if s.lines.Load() == 0 {
 		return
 	}
@@ -100,7 +117,7 @@ func (s *Set) LineHit(boardID string, dir link.Dir) {
 		}
 		var l Line
 		a.k.line(a.p, false, &l)
-		if l.HalfOpen || l.OnewayUp && dir == link.Up || l.OnewayDown && dir == link.Down || l.Lossy != (link.Lossy{}) {
+		if swallows := l.HalfOpen || l.OnewayUp && dir == link.Up || l.OnewayDown && dir == link.Down; blind && swallows || !blind && l.Lossy != (link.Lossy{}) {
 			s.hit(a, 1)
 		}
 	}

@@ -22,12 +22,12 @@ func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 	case n != 1:
 		return nil, faults.Sentence("boards", "exactly one of boards, placeId and share is needed")
 	case spec.Share != nil:
-		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.Test || b.Detached })
+		chosen = attached(slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.Test }))
 		if len(chosen) == 0 {
 			return nil, faults.Sentence("share", "no board belongs to a live place")
 		}
 	case spec.PlaceID != "":
-		chosen = slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.PlaceID != spec.PlaceID || b.Detached })
+		chosen = attached(slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.PlaceID != spec.PlaceID }))
 		if len(chosen) == 0 {
 			return nil, faults.Sentence("placeId", "place %q has no boards", spec.PlaceID)
 		}
@@ -59,6 +59,15 @@ func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 	}
 	share := *spec.Share
 	return func() []string { return s.share(ids, share) }, nil
+}
+
+// attached are the boards that aren't detached, or all if there are none: then the fault is refused because of that.
+func attached(boards []Info) []Info {
+	here := slices.DeleteFunc(slices.Clone(boards), func(b Info) bool { return b.Detached })
+	if len(here) == 0 {
+		return boards
+	}
+	return here
 }
 
 func b2i(b bool) int {

@@ -123,6 +123,7 @@ func TestCommandFaults(t *testing.T) {
 					c.out = []any{report}
 				}
 				out := r.Outgoing(report)
+				out.Reported()
 				if d := cmp.Diff(c.out, out.Messages, cmpopts.EquateEmpty()); d != "" || out.Delay != c.late || out.Behind {
 					t.Errorf("messages, -want +got:\n%s\n%s late, behind the next one: %v; want %s late and not behind", d, out.Delay, out.Behind, c.late)
 				}
@@ -166,6 +167,10 @@ func TestForgedReports(t *testing.T) {
 			arm(t, s, on(f))
 		}
 		out := s.Command("a1", "a1/1", "open").Outgoing(report)
+		if got := s.Hits(); len(got) != 0 {
+			t.Errorf("%v: hits before anything is sent: %v, want none", c.arm, got)
+		}
+		out.Reported()
 		if d := cmp.Diff(c.hits, s.Hits()); d != "" {
 			t.Errorf("%v: hits, -want +got:\n%s", c.arm, d)
 		}
@@ -204,6 +209,8 @@ func TestLineFaults(t *testing.T) {
 		{[]Spec{on("lossy", "percent", 50.0, "duplicatePercent", 20, "delayMs", 5), on("lossy", "percent", 50, "delayMs", 6)},
 			Line{Lossy: link.Lossy{Percent: 75, DuplicatePercent: 20, DelayMs: 11}}, 2, 2, 0},
 		{[]Spec{on("offline"), on("halfopen"), on("oneway-up")}, Line{Offline: true, HalfOpen: true, OnewayUp: true}, 2, 1, 1},
+		{[]Spec{on("halfopen"), on("lossy")}, Line{HalfOpen: true, Lossy: link.Lossy{Percent: 10}}, 1, 1, 0}, // nothing is left to lose
+		{[]Spec{on("oneway-up"), on("lossy")}, Line{OnewayUp: true, Lossy: link.Lossy{Percent: 10}}, 1, 1, 0},
 		{[]Spec{on("flap")}, Line{}, 0, 0, 0},
 	} {
 		t.Run(fmt.Sprintf("%+v", c.want), func(t *testing.T) {
@@ -225,8 +232,9 @@ func TestLineFaults(t *testing.T) {
 				dir  link.Dir
 				want int64
 			}{{link.Up, c.atOnce + c.up}, {link.Down, c.atOnce + c.up + c.down}} {
-				s.LineHit("a1", h.dir)
-				s.LineHit("a2", h.dir)
+				blind := c.want.HalfOpen || c.want.OnewayUp && h.dir == link.Up || c.want.OnewayDown && h.dir == link.Down
+				s.LineHit("a1", h.dir, blind)
+				s.LineHit("a2", h.dir, blind)
 				var n int64
 				for _, a := range s.List() {
 					n += a.Hits

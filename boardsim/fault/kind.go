@@ -76,6 +76,8 @@ type Outgoing struct {
 	Delay    time.Duration // before that, beside the board's own latency, wall time
 	Behind   bool          // after the board's next report
 	forged   bool
+	set      *Set
+	acting   []*armed // those that count with Reported
 }
 
 // Silent reports whether nothing goes up.

@@ -164,3 +164,19 @@ func TestMomentIsWrittenWithMilliseconds(t *testing.T) {
 		}
 	}
 }
+
+// TestAllDetached: a fault whose boards are all detached is refused because of that; one is enough for it.
+func TestAllDetached(t *testing.T) {
+	t.Parallel()
+	gone := Info{ID: "a1", PlaceID: "A", Detached: true}
+	for _, spec := range []Spec{{Fault: "noop", PlaceID: "A"}, {Fault: "noop", Share: new(.5)}} {
+		s := New(Config{Boards: func() []Info { return []Info{gone, {ID: "t1", PlaceID: "T", Test: true}} }})
+		if _, err := s.Arm(spec); !errors.Is(err, ErrDetached) {
+			t.Errorf("%+v: got %v, want %v", spec, err, ErrDetached)
+		}
+		s = New(Config{Boards: func() []Info { return []Info{gone, {ID: "a2", PlaceID: "A"}} }})
+		if id, err := s.Arm(spec); err != nil || len(s.List()[0].Boards) != 1 {
+			t.Errorf("%+v with a board: got %q, %v, want it armed on that", spec, id, err)
+		}
+	}
+}

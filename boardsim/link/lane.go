@@ -112,7 +112,7 @@ func (l *Line) apply(d Dir, piece []byte, end bool, pass []byte) []byte {
 		pass = l.enqueue(d, packet, f.delay, pass)
 	}
 	if f != (fate{}) {
-		l.told(d)
+		l.told(d, false)
 	}
 	return pass
 }
@@ -171,12 +171,12 @@ func (l *Line) swallowed(d Dir, first byte, blind bool) {
 	if kind(first) == publish {
 		l.cfg.Flight.Got(l.cfg.BoardID)
 	}
-	l.told(d)
+	l.told(d, blind)
 }
 
-func (l *Line) told(d Dir) {
+func (l *Line) told(d Dir, blind bool) {
 	if l.cfg.OnFault != nil {
-		l.cfg.OnFault(d)
+		l.cfg.OnFault(d, blind)
 	}
 }
 

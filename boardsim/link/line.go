@@ -47,8 +47,9 @@ type Config struct {
 	Apart   bool          // the server counts nothing in Flight
 	Seed    int64         // of lossy; mix the connection's number in
 	State   State         // from the first byte on
-	// OnFault is called for each packet that a fault dropped, repeated or delayed (nil = not called). It must not block or call the line.
-	OnFault func(Dir)
+	// OnFault is called for each packet that a fault dropped, repeated or delayed (nil = not called); blind: by a state that
+	// swallows everything, not by Lossy. It must not block or call the line.
+	OnFault func(d Dir, blind bool)
 }
 
 // Line is the board's side of a connection with its line faults, a net.Conn.

@@ -65,7 +65,7 @@ func newRig(t *testing.T, s link.State) *rig {
 	r := &rig{t: t, flight: clock.NewFlight(), ends: [2]*sink{{}, {}}}
 	board, server := pipe.New()
 	r.server = server
-	r.line = link.Wrap(board, link.Config{BoardID: "b", Flight: r.flight, Seed: 7, State: s, OnFault: func(d link.Dir) { r.faults[d]++ }})
+	r.line = link.Wrap(board, link.Config{BoardID: "b", Flight: r.flight, Seed: 7, State: s, OnFault: func(d link.Dir, _ bool) { r.faults[d]++ }})
 	go r.ends[link.Up].drain(server)
 	go r.ends[link.Down].drain(r.line)
 	t.Cleanup(func() { _, _ = r.line.Close(), server.Close() })

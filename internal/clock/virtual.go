@@ -153,13 +153,15 @@ func (v *Virtual) arm() {
 	v.kick = time.AfterFunc(v.queue[0].at.Sub(v.now()), v.fire)
 }
 
-// fire runs everything that is due while time follows the wall clock.
+// fire runs everything that is due while time follows the wall clock. A jump that begins meanwhile waits for what is being
+// run: it fell due before.
 func (v *Virtual) fire() {
 	v.mu.Lock()
 	for !v.stopped && len(v.queue) > 0 && !v.queue[0].at.After(v.now()) {
-		f := v.pop(v.now())
+		f, done := v.pop(v.now()), v.flight.Begin()
 		v.mu.Unlock()
 		f()
+		done()
 		v.mu.Lock()
 	}
 	v.arm()

@@ -166,6 +166,26 @@ func TestWorkIsNeverGivenUp(t *testing.T) {
 	})
 }
 
+// TestJumpWaitsForWhatIsBeingRun: what fell due before a jump and is still being run when it begins is done at its own time.
+func TestJumpWaitsForWhatIsBeingRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), NewFlight())
+		due := v.Now().Add(time.Second)
+		goOn := make(chan struct{}) // as long as the processor has other things to do
+		var acted time.Time
+		v.at(due, func() { <-goOn; acted = v.Now() })
+		time.Sleep(2 * time.Second)
+		go func() { _ = v.Advance(due.Add(36 * time.Hour)) }()
+		synctest.Wait()
+		close(goOn)
+		synctest.Wait()
+		if late := acted.Sub(due); late != time.Second || v.State() != Ready {
+			t.Errorf("acted %s after it fell due, and the clock is %s; want 1s and %s", late, v.State(), Ready)
+		}
+	})
+}
+
 func TestAtIsExactWhileTimeRuns(t *testing.T) {
 	t.Parallel()
 	v := NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)

@@ -23,6 +23,7 @@ const writeBuffer = 128 << 10
 type Cap struct {
 	total, each int
 	free        []netip.Prefix // no limit per address: trusted proxies
+	stranger    func(netip.Addr) bool
 	refused     atomic.Int64
 
 	mu   sync.Mutex
@@ -34,6 +35,12 @@ type Cap struct {
 // limit of their own.
 func NewCap(total, each int, free ...netip.Prefix) *Cap {
 	return &Cap{total: total, each: each, free: free, by: map[string]int{}}
+}
+
+// Strangers makes all addresses that are strangers count as one, so that even together they leave room for the others.
+func (c *Cap) Strangers(stranger func(netip.Addr) bool) *Cap {
+	c.stranger = stranger
+	return c
 }
 
 // Open is the number of open connections.
@@ -82,7 +89,7 @@ func (l *capped) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		network := limit.Network(c.RemoteAddr().String())
+		network := l.cap.network(c.RemoteAddr().String())
 		t, tcp := c.(*net.TCPConn)
 		if l.cap.enter(network, within(c.RemoteAddr(), l.cap.free)) {
 			if tcp {
@@ -95,6 +102,16 @@ func (l *capped) Accept() (net.Conn, error) {
 		}
 		_ = c.Close()
 	}
+}
+
+// network is what the limit per address counts an address as.
+func (c *Cap) network(remote string) string {
+	if c.stranger != nil {
+		if a, err := netip.ParseAddrPort(remote); err != nil || c.stranger(a.Addr()) {
+			return "strangers"
+		}
+	}
+	return limit.Network(remote)
 }
 
 // counted is a connection that gives up its slot once, at its first Close.

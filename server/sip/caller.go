@@ -94,8 +94,10 @@ func userOf(uri string) string {
 // plus sign, so that they never equal a domestic one. "" if it isn't a number.
 func (s *Server) national(user string) string {
 	user, _, _ = strings.Cut(user, ";")
-	intl := strings.HasPrefix(user, "+")
-	if intl {
+	if strings.Trim(user, "+0123456789-. ()") != "" { // phonenumbers would take letters for the digits on their keys
+		return ""
+	}
+	if strings.HasPrefix(user, "+") {
 		n, err := phonenumbers.Parse(user, s.cfg.Region)
 		if err != nil {
 			return ""

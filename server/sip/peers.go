@@ -5,6 +5,9 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,7 +17,7 @@ import (
 // Limits of the TCP listener.
 const (
 	maxConns    = 256
-	maxPerPeer  = 32
+	maxPerPeer  = 32              // and for all strangers together
 	messageTime = 5 * time.Second // for a message's headers, from its first byte or from the start of the connection
 	idleTime    = 2 * time.Minute // between messages
 )
@@ -72,8 +75,12 @@ func (l patient) Accept() (net.Conn, error) {
 type timed struct {
 	net.Conn
 	since time.Time // the message began; zero = between messages
-	tail  [4]byte
+	head  []byte    // its headers so far
+	body  int       // bytes that the last message still lacks
 }
+
+// maxHead is how much of a message's headers is kept; of longer ones, the length of the body is unknown.
+const maxHead = 64 << 10
 
 var headersEnd = []byte("\r\n\r\n")
 
@@ -87,17 +94,41 @@ func (c *timed) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(b)
-	if n == 0 {
-		return n, err
-	}
-	if c.since.IsZero() {
-		c.since = clock.WallNow()
-	}
-	last := append(c.tail[:len(c.tail):len(c.tail)], b[:n]...)
-	if bytes.Contains(last, headersEnd) {
-		c.since, c.tail = time.Time{}, [4]byte{}
-		return n, err
-	}
-	copy(c.tail[:], last[len(last)-len(c.tail):])
+	c.follow(b[:n])
 	return n, err
+}
+
+// follow notes where in a message the connection is after p.
+func (c *timed) follow(p []byte) {
+	for {
+		had := min(c.body, len(p)) // a body may come after its headers, and begins no message
+		c.body, p = c.body-had, p[had:]
+		if len(p) == 0 {
+			return
+		}
+		if c.since.IsZero() {
+			c.since = clock.WallNow()
+		}
+		c.head = append(c.head, p...)
+		head, rest, found := bytes.Cut(c.head, headersEnd)
+		if !found {
+			if len(c.head) > maxHead {
+				c.head = slices.Clone(c.head[len(c.head)-len(headersEnd):])
+			}
+			return
+		}
+		c.since, c.head, c.body, p = time.Time{}, nil, bodyOf(string(head)), rest
+	}
+}
+
+// bodyOf is the length of a message's body.
+func bodyOf(head string) int {
+	for line := range strings.SplitSeq(head, "\r\n") {
+		name, value, _ := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "l") {
+			n, _ := strconv.Atoi(strings.TrimSpace(value)) // what isn't a number is refused elsewhere
+			return max(n, 0)
+		}
+	}
+	return 0
 }

@@ -2,17 +2,20 @@ package sip
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	local "github.com/doorlab/doorlab/internal/loopback"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/entry"
 )
@@ -100,6 +103,8 @@ func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
 	for i, c := range []struct{ name, from, headers, want string }{
 		{"plain", "<sip:01011112222@carrier>", "", "01011112222"},
 		{"international", "<sip:+821011112222@carrier>", "", "01011112222"},
+		{"letters", "<sip:+8210jjjjaaaa@carrier>", "", ""},
+		{"letters of a foreign number", "<sip:a@b>", "P-Asserted-Identity: <tel:+44-10-1111-ABCD>\r\n", ""},
 		{"display name of From", `"sip:01011112222@x" ` + carrier, "", "01099990000"},
 		{"display name of PAI", "<sip:anonymous@anonymous.invalid>", `P-Asserted-Identity: "sip:01011112222" ` + carrier + "\r\n", "01099990000"},
 		{"bracket in a display name", "<sip:a@b>", `P-Asserted-Identity: "a <sip:01011112222@x>" ` + carrier + "\r\n", "01099990000"},
@@ -169,6 +174,25 @@ func TestPeerHasARate(t *testing.T) {
 	}
 }
 
+// TestStrangersLeaveRoom: however many strangers connect, a peer can still call.
+func TestStrangersLeaveRoom(t *testing.T) {
+	t.Parallel()
+	s := startWith(t, &door{}, "127.0.0.1/32")
+	for n := range maxConns {
+		var d net.Dialer
+		local.From(&d, local.Load.Source(n))
+		conn, err := d.DialContext(t.Context(), "tcp", s.Addr())
+		if err == nil {
+			t.Cleanup(func() { _ = conn.Close() })
+		} else if !errors.Is(err, syscall.ECONNRESET) { // refused before the dialer could look
+			t.Fatal(err)
+		}
+	}
+	if got := say(t, s, "p", "p", "<sip:01011112222@carrier>", ""); got != "486 Busy Here" {
+		t.Errorf("got %q, want 486 Busy Here", got)
+	}
+}
+
 // TestDeathIsTold: a listener that ends on its own is reported as a failure; Stop isn't.
 func TestDeathIsTold(t *testing.T) {
 	t.Parallel()
@@ -204,4 +228,35 @@ func TestMessagesHaveATime(t *testing.T) {
 			t.Errorf("half a message: got %v after %s, want a timeout after %s", err, clock.Mono()-start, time.Minute+messageTime)
 		}
 	})
+}
+
+// TestBodiesBeginNoMessage: a body may arrive after its headers, in pieces, and with the next message's beginning.
+func TestBodiesBeginNoMessage(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Content-Length", "l ", "CONTENT-LENGTH"} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			c := &timed{Conn: near, since: clock.WallNow()}
+			b := make([]byte, 64)
+			got := func(part string) {
+				t.Helper()
+				go func() { _, _ = far.Write([]byte(part)) }()
+				must.Get(c.Read(b))(t)
+			}
+			got("INVITE\r\n" + name + ": 10\r\n\r\nv=0")
+			got("\r\n\r\n")
+			if !c.since.IsZero() {
+				t.Errorf("%s: a part of the body begins a message", name)
+			}
+			got("abcAC")
+			if c.since.IsZero() {
+				t.Errorf("%s: the next message hasn't begun", name)
+			}
+			got("K\r\n\r\n")
+			start := clock.Mono()
+			if _, err := c.Read(b); !os.IsTimeout(err) || clock.Mono()-start != idleTime {
+				t.Errorf("%s: got %v after %s, want a timeout after %s", name, err, clock.Mono()-start, idleTime)
+			}
+		})
+	}
 }

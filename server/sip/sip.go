@@ -105,7 +105,8 @@ func Start(cfg Config) (*Server, error) {
 	})
 	srv.OnAck(func(*msg.Request, msg.ServerTransaction) {})
 	go s.serve("UDP", func() error { return srv.ServeUDP(&fromPeers{PacketConn: udp, peers: cfg.Peers}) })
-	go s.serve("TCP", func() error { return srv.ServeTCP(patient{listen.NewCap(maxConns, maxPerPeer).On(tcp)}) })
+	limits := listen.NewCap(maxConns, maxPerPeer).Strangers(func(a netip.Addr) bool { return !isPeer(a, cfg.Peers) })
+	go s.serve("TCP", func() error { return srv.ServeTCP(patient{limits.On(tcp)}) })
 	return s, nil
 }
 

@@ -89,6 +89,7 @@ type run struct {
 	notes    []string
 	last     Counts            // at the last cut
 	since    time.Duration     // clock.Mono at the last cut
+	lost     int64             // messages that jumps of the clock had given up by the last cut
 	armed    map[string]string // faults in force: their ids by fault and board
 }
 

@@ -146,6 +146,9 @@ func (r *run) exchange(p *place, key string) (string, *answer) {
 	return data.AccessToken, a
 }
 
+// unanswered is the outcome of a command whose server died.
+const unanswered = "unanswered"
+
 // command gives a door command, and records attempt and answer in the history.
 func (r *run) command(p *place, k *keyed) (outcome string) {
 	path, route := "/device/v1/devices/"+k.door+"/commands", "/device/v1/devices/{id}/commands"
@@ -163,7 +166,7 @@ func (r *run) command(p *place, k *keyed) (outcome string) {
 	r.tell(e)
 	a := r.ask(call{method: http.MethodPost, path: path, place: p, key: k.key, body: body})
 	if a.Status == 0 {
-		return "unanswered"
+		return unanswered
 	}
 	env := a.envelope()
 	e.Kind, e.At, e.Status, e.Code = history.Answer, r.clk.Now().UnixMilli(), a.Status, env.Error

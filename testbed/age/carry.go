@@ -18,7 +18,7 @@ type carried struct {
 // claimed is the last registration of a permit, and its revocation since.
 type claimed struct {
 	events []history.Event
-	until  int64 // domain ms
+	until  int64 // domain ms: its end
 }
 
 // story is what first happened under a key.
@@ -29,9 +29,12 @@ type story struct {
 
 const (
 	keysKept    = 31 * 24 * time.Hour // a day longer than the server keeps them
-	permitsKept = 30 * 24 * time.Hour // after their end
 	createRoute = "/space/v1/partner/entry-permits"
 )
+
+// permitsKept is how long after their end permits are carried: into every segment in which the server is sure to know them
+// to its end, and so has to find them again by their reference.
+func (r *run) permitsKept() time.Duration { return r.grantsKept() - 3*r.c.Segment/2 }
 
 // from processes a segment.
 func (k *carried) from(events []history.Event) {
@@ -66,8 +69,8 @@ func (k *carried) call(e *history.Event) {
 		if err == nil {
 			k.permits[id] = &claimed{[]history.Event{*e}, until.UnixMilli()}
 		}
-	case c != nil:
-		c.events = append(c.events[:1], *e)
+	case c != nil && len(c.events) == 1: // a repeat changes nothing
+		c.events, c.until = append(c.events, *e), min(c.until, e.At)
 	}
 }
 
@@ -79,10 +82,10 @@ func (k *carried) again(key string, now time.Time) {
 	k.commands[key] = &story{at: now.UnixMilli()}
 }
 
-// events returns those that still matter, in order.
-func (k *carried) events(now time.Time) (out []history.Event) {
+// events returns those that still matter, in order; keep is how long after their end permits do.
+func (k *carried) events(now time.Time, keep time.Duration) (out []history.Event) {
 	for id, c := range k.permits {
-		if now.UnixMilli()-c.until > permitsKept.Milliseconds() {
+		if now.UnixMilli()-c.until > keep.Milliseconds() {
 			delete(k.permits, id)
 			continue
 		}

@@ -67,8 +67,10 @@ func (d *drawing) permit(p *place, who *person) func() {
 	return func() {
 		r := d.r
 		r.signIn(p)
-		starts := r.clk.Now().Add(from).Truncate(time.Second)
-		body := map[string]any{"externalRef": who.ref, "phone": who.phone, "name": who.name, "startsAt": stamp(starts), "endsAt": stamp(starts.Add(long))}
+		now := r.clk.Now()
+		starts := now.Add(from).Truncate(time.Second)
+		ends := starts.Add(long)
+		body := map[string]any{"externalRef": who.ref, "phone": who.phone, "name": who.name, "startsAt": stamp(starts), "endsAt": stamp(ends)}
 		if doors != nil {
 			body["doorIds"] = doors
 		}
@@ -80,10 +82,10 @@ func (d *drawing) permit(p *place, who *person) func() {
 		var data struct{ PermitID, EntryToken string }
 		_ = json.Unmarshal(a.envelope().Data, &data)
 		what := "permit registered"
-		if who.permit != "" {
+		if who.permit.at(now) {
 			what = "permit registered again"
 		}
-		who.permit, who.link = data.PermitID, data.EntryToken
+		who.permit, who.link = held{data.PermitID, ends.Add(r.grantsKept())}, data.EntryToken
 		r.did(changes, what)
 	}
 }
@@ -92,11 +94,15 @@ func (d *drawing) permit(p *place, who *person) func() {
 func (d *drawing) revoke(p *place, who *person) func() {
 	return func() {
 		r := d.r
-		if who.permit == "" {
+		now := r.clk.Now()
+		if !who.permit.at(now) {
 			return
 		}
 		r.signIn(p)
-		r.want(r.ask(call{method: http.MethodPost, path: "/space/v1/partner/entry-permits/revoke", place: p, body: map[string]any{"permitId": who.permit}}), "revoking a permit")
+		r.want(r.ask(call{method: http.MethodPost, path: "/space/v1/partner/entry-permits/revoke", place: p, body: map[string]any{"permitId": who.permit.id}}), "revoking a permit")
+		if gone := now.Add(r.grantsKept()); gone.Before(who.permit.until) {
+			who.permit.until = gone
+		}
 		r.did(changes, "permit revoked")
 	}
 }
@@ -106,14 +112,15 @@ func (d *drawing) membership(p *place, who *person) func() {
 	long := time.Duration(40+d.rng.IntN(360)) * 24 * hour
 	return func() {
 		r := d.r
-		if who.membership != "" {
+		now := r.clk.Now().Truncate(time.Second)
+		if who.membership.at(now) {
 			return
 		}
-		now := r.clk.Now().Truncate(time.Second)
-		a := r.operate(http.MethodPost, "/memberships", p.id, map[string]any{"placeId": p.id, "phone": who.phone, "name": who.name, "startsAt": stamp(now), "endsAt": stamp(now.Add(long))}, true)
+		ends := now.Add(long)
+		a := r.operate(http.MethodPost, "/memberships", p.id, map[string]any{"placeId": p.id, "phone": who.phone, "name": who.name, "startsAt": stamp(now), "endsAt": stamp(ends)}, true)
 		var data struct{ MembershipID string }
 		_ = json.Unmarshal(a.envelope().Data, &data)
-		who.membership = data.MembershipID
+		who.membership = held{data.MembershipID, ends}
 		r.did(changes, "membership given")
 	}
 }
@@ -121,32 +128,34 @@ func (d *drawing) membership(p *place, who *person) func() {
 func (d *drawing) endMembership(p *place, who *person) func() {
 	return func() {
 		r := d.r
-		if who.membership == "" {
+		if !who.membership.at(r.clk.Now()) {
 			return
 		}
-		r.operate(http.MethodDelete, "/memberships/"+who.membership+"?placeId="+p.id, p.id, nil, false)
-		who.membership = ""
+		r.operate(http.MethodDelete, "/memberships/"+who.membership.id+"?placeId="+p.id, p.id, nil, false)
+		who.membership = held{}
 		r.did(changes, "membership ended")
 	}
 }
 
-// reservation makes one for some hours that begin soon, or ends the one that somebody has.
+// reservation makes one for some hours that begin soon, or ends the one that somebody still has.
 func (d *drawing) reservation(p *place, who *person) func() {
 	soon, long := time.Duration(d.rng.Int64N(int64(36*hour))), hour+time.Duration(d.rng.Int64N(int64(30*hour)))
 	doors := []string{d.door(p).id}
 	return func() {
 		r := d.r
-		if who.reservation != "" {
-			r.operate(http.MethodDelete, "/reservations/"+who.reservation+"?placeId="+p.id, p.id, nil, false)
-			who.reservation = ""
+		now := r.clk.Now()
+		if who.reservation.at(now) {
+			r.operate(http.MethodDelete, "/reservations/"+who.reservation.id+"?placeId="+p.id, p.id, nil, false)
+			who.reservation = held{}
 			r.did(changes, "reservation ended")
 			return
 		}
-		from := r.clk.Now().Add(soon).Truncate(time.Second)
-		a := r.operate(http.MethodPost, "/reservations", p.id, map[string]any{"placeId": p.id, "phone": who.phone, "name": who.name, "doorIds": doors, "startsAt": stamp(from), "endsAt": stamp(from.Add(long))}, true)
+		from := now.Add(soon).Truncate(time.Second)
+		ends := from.Add(long)
+		a := r.operate(http.MethodPost, "/reservations", p.id, map[string]any{"placeId": p.id, "phone": who.phone, "name": who.name, "doorIds": doors, "startsAt": stamp(from), "endsAt": stamp(ends)}, true)
 		var data struct{ ReservationID string }
 		_ = json.Unmarshal(a.envelope().Data, &data)
-		who.reservation = data.ReservationID
+		who.reservation = held{data.ReservationID, ends}
 		r.did(changes, "reservation made")
 	}
 }

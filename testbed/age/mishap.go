@@ -126,27 +126,33 @@ func (d *drawing) crash() func() {
 	at := d.door(p)
 	point := command.CrashPoints[d.rng.IntN(len(command.CrashPoints))]
 	k := d.command(at)
-	return func() {
-		r := d.r
-		if r.armed["offline "+at.board] != "" {
-			return
-		}
-		r.signIn(p)
-		lives := r.tb.Lives()
-		if err := r.tb.CrashAt(string(point)); err != nil {
-			r.failed("crash at %s: %w", point, err)
-			return
-		}
-		r.command(p, k)
-		for until := clock.Mono() + revival; r.tb.Lives() == lives; {
-			if clock.Mono() > until {
-				r.failed("the server died at %s and didn't come back", point)
-				return
-			}
-			_ = client.Pause(context.Background(), 2*time.Millisecond)
-		}
-		r.did(mishaps, "crash "+string(point)+", then "+r.command(p, k))
+	return func() { d.r.crash(p, at.board, point, k) }
+}
+
+// crash does nothing if the command doesn't get as far as the step, because its board is offline.
+func (r *run) crash(p *place, board string, point command.Point, k *keyed) {
+	if r.armed["offline "+board] != "" {
+		return
 	}
+	r.rest(r.clk.Now(), 1) // a board that another mishap of this moment rebooted comes back
+	r.signIn(p)
+	lives := r.tb.Lives()
+	if err := r.tb.CrashAt(string(point)); err != nil {
+		r.failed("crash at %s: %w", point, err)
+		return
+	}
+	if r.command(p, k) != unanswered {
+		r.operate(http.MethodDelete, "/restart", "", nil, false)
+		return
+	}
+	for until := clock.Mono() + revival; r.tb.Lives() == lives; {
+		if clock.Mono() > until {
+			r.failed("the server died at %s and didn't come back", point)
+			return
+		}
+		_ = client.Pause(context.Background(), 2*time.Millisecond)
+	}
+	r.did(mishaps, "crash "+string(point)+", then "+r.command(p, k))
 }
 
 // revival is how long the server may take to restart.

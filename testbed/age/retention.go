@@ -39,6 +39,9 @@ func (r *run) retention() {
 	r.files = append(r.files, f)
 }
 
+// grantsKept is how long the server knows a grant after its end.
+func (r *run) grantsKept() time.Duration { return r.c.Retention.WithDefaults().Grants }
+
 func days(d time.Duration) string { return amount.Many(int(d/(24*time.Hour)), "day") }
 
 // events counts those of all places in a period.

@@ -79,7 +79,7 @@ func (r *run) cut() []history.Event {
 		r.append(e)
 	}
 	r.kept.from(old[r.found:])
-	for _, e := range r.kept.events(r.clk.Now()) {
+	for _, e := range r.kept.events(r.clk.Now(), r.permitsKept()) {
 		r.append(e)
 	}
 	r.append(history.Event{Kind: history.Begun, Op: history.Quiet, At: r.clk.Now().UnixMilli(), WallNs: wallNs()})
@@ -92,12 +92,14 @@ func (r *run) judge(from time.Time) {
 	r.judging.Wait()
 	log, now, took := r.cut(), r.counts(), clock.Mono()-r.since
 	name, had := from.Format(time.DateOnly)+" to "+r.clk.Now().Format(time.DateOnly)+r.of(), now.since(r.last)
-	r.last, r.since = now, clock.Mono()
-	r.judging.Go(func() { r.verdict(name, log, had, took) })
+	lost := r.clk.Abandoned() - r.lost
+	r.last, r.since, r.lost = now, clock.Mono(), r.lost+lost
+	r.judging.Go(func() { r.verdict(name, log, had, took, lost) })
 }
 
-// verdict judges a segment.
-func (r *run) verdict(name string, log []history.Event, had Counts, took time.Duration) {
+// verdict judges a segment, in which jumps of the clock gave up on lost messages: their effects happened at another time,
+// if at all.
+func (r *run) verdict(name string, log []history.Event, had Counts, took time.Duration, lost int64) {
 	began := clock.Mono()
 	verdicts := judge.Judge(judge.NewView(log))
 	f := report.FileResult{Path: name, Name: name, Status: judge.Pass, Started: clock.WallNow(), Seconds: took.Seconds()}
@@ -106,6 +108,11 @@ func (r *run) verdict(name string, log []history.Event, had Counts, took time.Du
 			f.Status, f.Reason = judge.Fail, v.Clause+": "+v.Number
 			break
 		}
+	}
+	if why := fmt.Sprintf("jumps of the clock gave up on %s that had not arrived", amount.Many(int(lost), "message")); lost > 0 && f.Status == judge.Fail {
+		f.Reason += "; " + why
+	} else if lost > 0 {
+		f.Status, f.Reason = judge.Invalid, why
 	}
 	if !r.breached {
 		r.breached = f.Status == judge.Fail
@@ -151,12 +158,4 @@ func (r *run) played() time.Duration {
 		return 0
 	}
 	return r.clk.Now().Sub(r.from)
-}
-
-// abandoned is how many messages were given up during jumps of the clock.
-func (r *run) abandoned() int64 {
-	if r.clk == nil {
-		return 0
-	}
-	return r.clk.Abandoned()
 }

@@ -35,10 +35,19 @@ type door struct {
 // person is someone who comes to a place, or a stranger: their grants change.
 type person struct {
 	phone, ref, name string
-	permit, link     string
-	membership       string
-	reservation      string // its id; it may have ended long ago
+	link             string
+	permit           held // until the server forgets it: until then, registering under ref again changes it
+	membership       held
+	reservation      held
 }
+
+// held is a grant of a person.
+type held struct {
+	id    string
+	until time.Time // from then on it's as if there were none
+}
+
+func (h held) at(now time.Time) bool { return h.id != "" && now.Before(h.until) }
 
 // makeWorld is the built-in world with the run's doors, and boards that report immediately.
 func makeWorld(c Config) *world.World {

@@ -122,20 +122,16 @@ func (w *worlds) result(ctx context.Context, started time.Time, counts Counts, e
 	if err != nil && ctx.Err() == nil {
 		res.Trouble = err.Error()
 	}
-	kept, abandoned, verdicts := w.runs[0], int64(0), [][]judge.Verdict{}
+	kept, verdicts := w.runs[0], [][]judge.Verdict{}
 	for _, r := range w.runs {
 		r.judging.Wait()
 		res.Files, res.Notes, verdicts = append(res.Files, r.files...), append(res.Notes, r.notes...), append(verdicts, r.verdicts)
-		abandoned += r.abandoned()
 		if ctx.Err() != nil {
 			res.Note("interrupted after %s of virtual time%s", r.played().Round(time.Minute), r.of())
 		}
 		if r.breached && !kept.breached {
 			kept = r
 		}
-	}
-	if abandoned > 0 {
-		res.Note("%d messages between server and boards were given up by jumps of the clock", abandoned)
 	}
 	if counts.Decisions == 0 && err == nil {
 		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came to a door: no entry was drawn, so nothing was tested"})
