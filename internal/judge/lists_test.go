@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -123,6 +124,37 @@ func TestListsInPages(t *testing.T) {
 		l := newListed()
 		for i, p := range c.pages {
 			l.call(t, 600+i, "/space/v1/partner/entry-logs", "", "limit=2&offset="+string(rune('0'+p[0])), l.records[p[0]:p[1]])
+		}
+		if v := ent4(NewView(l.events)); (v.FirstBad != nil) != c.bad {
+			t.Errorf("%s: got %s, want a breach: %v", c.name, v.Number, c.bad)
+		}
+	}
+}
+
+// TestEventsBetweenPages: an event recorded between two pages moves the first page's last one to the second page. That isn't
+// a second event, but one that a page shows twice is.
+func TestEventsBetweenPages(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		pages [][]int // events of newListed, by number
+		bad   bool
+	}{
+		{"nothing happens", [][]int{{0, 1, 2}, {3, 4}}, false},
+		{"something does", [][]int{{0, 1, 2}, {2, 3, 4}, {}}, false},
+		{"one is on a page twice", [][]int{{0, 1, 2}, {3, 4, 4}, {}}, true},
+		{"one goes missing", [][]int{{0, 1, 2}, {2, 4}}, true},
+	} {
+		l := newListed()
+		for i, row := range l.active {
+			row["eventId"] = "evt_" + strconv.Itoa(i)
+		}
+		for i, page := range c.pages {
+			var rows []map[string]any
+			for _, n := range page {
+				rows = append(rows, l.active[n])
+			}
+			l.call(t, 600+i, "/core/v1/places/{id}/events", "plc_a", "from=1970-01-01T00%3A00%3A00Z&limit=3&offset="+strconv.Itoa(3*i), rows)
 		}
 		if v := ent4(NewView(l.events)); (v.FirstBad != nil) != c.bad {
 			t.Errorf("%s: got %s, want a breach: %v", c.name, v.Number, c.bad)
