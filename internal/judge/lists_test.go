@@ -179,6 +179,27 @@ func TestWhatADeadServerOwes(t *testing.T) {
 	}
 }
 
+// TestClaimsOutliveTheirServer: a claim that was too late, and that the server hadn't withdrawn when it died, is recorded by
+// the next start. One that was refused for anything else was never made.
+func TestClaimsOutliveTheirServer(t *testing.T) {
+	t.Parallel()
+	for code, bad := range map[string]bool{"": false, codeStorage: false, "too_many_in_flight": true} {
+		l := &listed{}
+		l.at(1, history.Event{Kind: history.Started})
+		l.at(2, history.Event{Kind: history.Intent, CommandID: "cmd_0", Key: "k0", DoorID: "dor_a", Op: "open"})
+		l.at(3, history.Event{Kind: history.RecordIn, RecordID: "rec_0", CommandID: "cmd_0", DoorID: "dor_a", Result: vocab.Offline, Method: "api"})
+		l.at(10, history.Event{Kind: history.Attempt, Key: "k1", DoorID: "dor_a", Request: "r1"})
+		if code != "" {
+			l.at(18, history.Event{Kind: history.Answer, Key: "k1", DoorID: "dor_a", Request: "r1", Status: 503, Code: code})
+		}
+		l.at(20, history.Event{Kind: history.Started})
+		l.at(21, history.Event{Kind: history.RecordIn, RecordID: "rec_1", CommandID: "cmd_1", DoorID: "dor_a", Result: vocab.NoResponse, Method: "api"})
+		if v := ent4(NewView(l.events)); (v.FirstBad != nil) != bad {
+			t.Errorf("answered %q, and recorded by the next start: got %s, want a breach: %v", code, v.Number, bad)
+		}
+	}
+}
+
 // TestOfflineMovesNothing: a command that ended offline but moved a door is a breach, even though nobody saw it sent.
 func TestOfflineMovesNothing(t *testing.T) {
 	t.Parallel()
