@@ -57,6 +57,12 @@ const Quiet = "quiet"
 // Ended is the op of a commit by which grants that ended long ago left the content.
 const Ended = "ended"
 
+// Texts of a Line whose op is lossy: some packets are lost, delayed or repeated, or all are lost, which ends no connection.
+const (
+	Packets    = "packets"
+	AllPackets = "all packets"
+)
+
 // Ops of Content.
 const (
 	ContentGrant   = "grant"   // Text: one grant as synchronized
