@@ -70,10 +70,13 @@ func mark(secret string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// CallEvent is the history's event for a request and its answer.
+// CallEvent is the history's event for a request and its answer; without a status it is Unanswered.
 func CallEvent(c CallIn) Event {
 	path, query, _ := strings.Cut(c.Path, "?")
 	e := Event{Kind: Call, Method: c.Method, PlaceID: c.PlaceID, Status: c.Status}
+	if c.Status == 0 {
+		e.Kind = Unanswered
+	}
 	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mark(c.Token), Query: query, Replay: c.Replayed, Leaks: c.Leaks, Own: c.Own}
 	parts := strings.Split(path, "/")
 	for i, p := range parts {

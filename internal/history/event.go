@@ -17,6 +17,8 @@ const (
 	Attempt = "attempt" // sent
 	Answer  = "answer"  // answered: Status, Body digest, Outcome
 	Call    = "call"    // any request to the public API, answered: Method, Route, PlaceID, Status, Code, BodyHash of the request, Text (CallText)
+	// A request that could change something, door commands aside, got no answer: as Call.
+	Unanswered = "unanswered"
 	// Server.
 	Started   = "started"   // a server process begins a life: Text, NotAfterMs (where it isn't the contract's)
 	Committed = "committed" // a place revision was committed: PlaceID, Revision, Digest, GrantID, Op

@@ -30,10 +30,10 @@ func imp1(v *View) Verdict {
 	rows, told := 0, 0
 	var last *call
 	for _, c := range v.calls() {
-		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || c.asked() == 0 {
+		if !c.imports() || !c.ok() || c.SentNs == 0 || c.asked() == 0 {
 			continue
 		}
-		if last != nil && last.overlaps(c) || len(c.Rows) == 0 { // their order is unknown; or its rows weren't kept
+		if last != nil && (last.overlaps(c) || v.unsureBetween(last, c, (*call).imports)) || len(c.Rows) == 0 { // their order or what another one left is unknown; or its rows weren't kept
 			known, byID = map[rowKey]imported{}, map[string]map[string]any{}
 		}
 		last = c
@@ -64,6 +64,8 @@ func imp1(v *View) Verdict {
 	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows, each with the expected result", amount.Number(t.checked), amount.Number(rows))).
 		tried(told, "no row failed next to another one or was imported again")
 }
+
+func (c *call) imports() bool { return strings.HasSuffix(c.Route, "/import") }
 
 // cancelledMs is how long a cancelled membership is kept as if it hadn't been, at most to its end.
 const cancelledMs = 30 * 24 * 3600 * 1000
