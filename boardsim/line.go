@@ -19,7 +19,7 @@ func (b *board) lineChanged() {
 	case was != "" && is == "":
 		b.emit(history.Event{Kind: history.Line, Op: "up", Text: was})
 	}
-	b.lossyChanged(is == "" && l.Lossy != link.Lossy{})
+	b.lossyChanged(is == "", l.Lossy)
 	if b.stopped {
 		return
 	}
@@ -48,17 +48,25 @@ func (b *board) lineChanged() {
 	}
 }
 
-// lossyChanged notes whether packets now get lost, delayed or repeated. Called with mu held.
-func (b *board) lossyChanged(lossy bool) {
+// lossyChanged notes whether packets now get lost, delayed or repeated, or all of them lost. Called with mu held.
+func (b *board) lossyChanged(carries bool, l link.Lossy) {
+	lossy := ""
+	switch {
+	case !carries || l == link.Lossy{}:
+	case l.Percent >= 100:
+		lossy = history.AllPackets
+	default:
+		lossy = history.Packets
+	}
 	if lossy == b.lossy {
 		return
 	}
 	b.lossy = lossy
 	switch {
-	case lossy:
-		b.emit(history.Event{Kind: history.Line, Op: "lossy", Text: "packets"})
+	case lossy != "":
+		b.emit(history.Event{Kind: history.Line, Op: "lossy", Text: lossy})
 	case b.lineBad == "":
-		b.emit(history.Event{Kind: history.Line, Op: "up", Text: "packets"})
+		b.emit(history.Event{Kind: history.Line, Op: "up", Text: history.Packets})
 	}
 }
 

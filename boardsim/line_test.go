@@ -138,7 +138,14 @@ func TestLossyLine(t *testing.T) {
 		r.want("nothing comes through", r.acts(), []string{"one1 pulse " + id})
 		r.quiet()
 		r.want("pings do", r.server.online(one), true)
+		more := r.arm("lossy", one, "")
 		remove()
+		more()
+		var lines []string
+		for _, e := range r.seen(history.Line) {
+			lines = append(lines, e.Op+" "+e.Text)
+		}
+		r.want("the history", lines, []string{"lossy packets", "up packets", "lossy all packets", "lossy packets", "up packets"})
 	})
 }
 

@@ -40,7 +40,7 @@ type connection struct {
 	tries   int
 	away    func()      // ends the flight of a reconnect
 	lineBad string      // the fault that blocks the line, "" = none
-	lossy   bool        // the line loses, repeats or delays packets
+	lossy   string      // whether the line loses, repeats or delays packets, or loses all of them; "" = neither
 	deaf    clock.Timer // ends a session whose server isn't heard any more
 }
 

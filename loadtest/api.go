@@ -75,14 +75,16 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	}
 	req := client.Request(ctx, r.method, r.url, r.token, r.key, r.body)
 	req.Header["User-Agent"] = []string{"doorlab-load"}
+	in := history.CallIn{Method: r.method, Path: req.URL.RequestURI(), PlaceID: r.place, Token: r.token, From: r.from, SentAt: sentAt, SentNs: sentNs,
+		Request: r.body, Own: r.path == tokenPath}
 	resp, err := via.RoundTrip(req)
 	if err != nil {
-		return answer{}, err
+		return a.unanswered(r, in, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // read to the end, or useless
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 	if err != nil {
-		return answer{}, fmt.Errorf("reading the answer: %w", err)
+		return a.unanswered(r, in, fmt.Errorf("reading the answer: %w", err))
 	}
 	a.promise.check(r, resp, body)
 	ans := read(resp, body)
@@ -94,11 +96,19 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 	sum := sha256.Sum256(body)
 	e.BodyHash = hex.EncodeToString(sum[:8])
 	if a.history != nil { // recorded before the answer is returned, as in scenarios: whoever has read the answer has also read this
-		a.emit(history.CallEvent(history.CallIn{Method: r.method, Path: req.URL.RequestURI(), PlaceID: r.place, Token: r.token, From: r.from, SentAt: sentAt, SentNs: sentNs,
-			Request: r.body, Status: ans.status, PlaceKind: resp.Header.Get("X-Place-Kind"), Answer: body, Replayed: ans.replayed, Own: r.path == tokenPath}))
+		in.Status, in.PlaceKind, in.Answer, in.Replayed = ans.status, resp.Header.Get("X-Place-Kind"), body, ans.replayed
+		a.emit(history.CallEvent(in))
 	}
 	a.emit(e)
 	return ans, nil
+}
+
+// unanswered records an attempt that may have changed something all the same. A command has its Attempt.
+func (a *api) unanswered(r request, in history.CallIn, err error) (answer, error) {
+	if a.history != nil && r.keyHash == "" && r.method != http.MethodGet {
+		a.emit(history.CallEvent(in))
+	}
+	return answer{}, err
 }
 
 // fetch reads a public page of the target, outside the run's counts.

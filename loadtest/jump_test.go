@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,5 +47,34 @@ func TestMissedJump(t *testing.T) {
 	}
 	if len(told) != 3 {
 		t.Errorf("got %d events, want attempt, call and answer", len(told))
+	}
+}
+
+// silent breaks every connection.
+type silent struct{}
+
+func (silent) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+
+// TestUnanswered: the history has what could change something and got no answer.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		r    request
+		want int
+	}{
+		{request{method: "PATCH", path: "/core/v1/places/plc_1", token: "secret"}, 1},
+		{request{method: "GET", path: "/core/v1/places/plc_1"}, 0},
+		{request{method: "POST", path: "/device/v1/doors/dor_1/open", keyHash: "k"}, 0}, // which has its attempt
+	} {
+		var told []history.Event
+		a := &api{base: &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/"}, history: func(e history.Event) { told = append(told, e) },
+			domain: &domain{clock: &standing{}}}
+		if _, err := a.call(t.Context(), silent{}, c.r); err == nil {
+			t.Fatal("no error, want one")
+		}
+		told = slices.DeleteFunc(told, func(e history.Event) bool { return e.Kind != history.Unanswered })
+		if len(told) != c.want || c.want == 1 && (told[0].Route != "/core/v1/places/{id}" || strings.Contains(told[0].Text, "secret")) {
+			t.Errorf("%s %s: got %v, want %d without an answer", c.r.method, c.r.path, told, c.want)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func (f *faultTimes) see(e *history.Event, at float64) {
 
 // line follows a board's line: bad in one way or good, and lossy or not.
 func (f *faultTimes) line(e *history.Event, at float64) {
-	lossy := e.Text == "packets"
+	lossy := e.Text == history.Packets || e.Text == history.AllPackets
 	for name, boards := range f.lines {
 		if (name == lossyLine) != lossy {
 			continue

@@ -33,7 +33,7 @@ func labHistory() (out []history.Event) {
 	add(0.6, history.Event{Kind: history.Actuation, BoardID: "brd_a", Action: "refuse"})
 	add(1.1, history.Event{Kind: history.Line, BoardID: "brd_b", Op: "down", Text: "offline"})
 	add(1.2, history.Event{Kind: history.Offline, BoardID: "brd_b", Epoch: 1})
-	add(1.3, history.Event{Kind: history.Line, BoardID: "brd_a", Op: "lossy", Text: "packets"})
+	add(1.3, history.Event{Kind: history.Line, BoardID: "brd_a", Op: "lossy", Text: history.AllPackets})
 	add(2.5, history.Event{Kind: history.Committed, Revision: 2})
 	add(2.6, history.Event{Kind: history.Applied, BoardID: "brd_a", Revision: 2})
 	add(2.7, history.Event{Kind: history.Fault, BoardID: "brd_a", Text: "slow late"})

@@ -70,10 +70,13 @@ func mark(secret string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// CallEvent is the history's event for a request and its answer.
+// CallEvent is the history's event for a request and its answer; without a status it is Unanswered.
 func CallEvent(c CallIn) Event {
 	path, query, _ := strings.Cut(c.Path, "?")
 	e := Event{Kind: Call, Method: c.Method, PlaceID: c.PlaceID, Status: c.Status}
+	if c.Status == 0 {
+		e.Kind = Unanswered
+	}
 	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mark(c.Token), Query: query, Replay: c.Replayed, Leaks: c.Leaks, Own: c.Own}
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -104,7 +107,7 @@ var (
 )
 
 // toldFields are what checkers read of a record or an event.
-var toldFields = []string{"recordId", "commandId", "result", "settledAs", "replays", "kind", "permitId", "late"}
+var toldFields = []string{"recordId", "eventId", "commandId", "result", "settledAs", "replays", "kind", "permitId", "late"}
 
 // answer adds the server's answer, and an import's rows.
 func (t *CallText) answer(e *Event, c CallIn) {

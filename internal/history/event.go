@@ -17,6 +17,8 @@ const (
 	Attempt = "attempt" // sent
 	Answer  = "answer"  // answered: Status, Body digest, Outcome
 	Call    = "call"    // any request to the public API, answered: Method, Route, PlaceID, Status, Code, BodyHash of the request, Text (CallText)
+	// A request that could change something, door commands aside, got no answer: as Call.
+	Unanswered = "unanswered"
 	// Server.
 	Started   = "started"   // a server process begins a life: Text, NotAfterMs (where it isn't the contract's)
 	Committed = "committed" // a place revision was committed: PlaceID, Revision, Digest, GrantID, Op
@@ -56,6 +58,12 @@ const Quiet = "quiet"
 
 // Ended is the op of a commit by which grants that ended long ago left the content.
 const Ended = "ended"
+
+// Texts of a Line whose op is lossy: some packets are lost, delayed or repeated, or all are lost, which ends no connection.
+const (
+	Packets    = "packets"
+	AllPackets = "all packets"
+)
 
 // Ops of Content.
 const (

@@ -40,11 +40,11 @@ func texts(v any) []string {
 	return out
 }
 
-// parseCalls parses all calls in order, leaving out those that make no sense.
-func (v *View) parseCalls() []*call {
-	out := make([]*call, 0, len(v.rawCalls))
-	for i, e := range v.rawCalls {
-		c := &call{Event: e, found: i < v.found}
+// parseCalls parses calls in order, leaving out those that make no sense.
+func parseCalls(raw []*history.Event, found int) []*call {
+	out := make([]*call, 0, len(raw))
+	for i, e := range raw {
+		c := &call{Event: e, found: i < found}
 		if json.Unmarshal([]byte(e.Text), &c.CallText) == nil {
 			out = append(out, c)
 		}
@@ -60,6 +60,30 @@ func (v *View) calls() []*call {
 		return nil
 	}
 	return all[first:]
+}
+
+// unsureCalls are requests that got no answer, or only that the server had failed, and may have taken effect all the same.
+func (v *View) unsureCalls() []*call {
+	out := parseCalls(v.unheard, 0)
+	for _, c := range v.known() {
+		if c.Status >= 500 && c.Method != "GET" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// unheardMs is how long a server may still carry out a request after its caller has given up, in wall time.
+const unheardMs = 20 * 1000
+
+// unsureBetween reports whether such a request may have taken effect between the sending of one call and the answer of
+// another. A server that starts finishes nothing that its previous run had begun.
+func (v *View) unsureBetween(first, c *call, match func(u *call) bool) bool {
+	sent := first.started()
+	return slices.ContainsFunc(v.unsure(), func(u *call) bool {
+		return match(u) && u.SentNs != 0 && !v.before(c.Event, u.started()) && !v.longer(u.Event, sent, unheardMs) &&
+			!slices.ContainsFunc(v.starts, func(s *history.Event) bool { return v.before(u.Event, s) && v.before(s, sent) })
+	})
 }
 
 // open are the routes that take no token.

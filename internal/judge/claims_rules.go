@@ -122,7 +122,8 @@ func (s *second) hours() {
 		if c.Route != placeRoute || c.Method != "PATCH" || !c.ok() || c.SentNs == 0 {
 			continue
 		}
-		crowded := last[c.Path] != nil && last[c.Path].overlaps(c) || crowdedLater(s.view.calls()[i+1:], c)
+		crowded := last[c.Path] != nil && last[c.Path].overlaps(c) || crowdedLater(s.view.calls()[i+1:], c) ||
+			s.view.unsureBetween(c, c, func(u *call) bool { return u.Route == placeRoute && u.Method == "PATCH" && u.Path == c.Path })
 		last[c.Path] = c
 		p := s.view.places[c.Path]
 		if crowded || !s.view.knows(p, c) {

@@ -16,7 +16,8 @@ const holdSlackMs = 500
 // hold is an active hold of a channel by a command.
 type hold struct {
 	act     *history.Event
-	ends    int64 // domain ms, 0 = until locked
+	from    int64 // domain ms: when the board's timer started, a little before its line was noted
+	ends    int64 // 0 = until locked
 	against bool  // it lasted while something else happened
 }
 
@@ -70,10 +71,11 @@ func (h *holds) board(b *board) {
 			resting[e.Channel] = false
 			if minutes, known := h.minutes(e); e.Action == "hold" && known {
 				h.checked++
-				active[e.Channel] = &hold{act: e}
+				a := &hold{act: e, from: e.At - h.v.notedLate(e)}
 				if minutes > 0 {
-					active[e.Channel].ends = e.At + minutes*60_000
+					a.ends = a.from + minutes*60_000
 				}
+				active[e.Channel] = a
 			}
 		case e.Cause == "hold_end":
 			h.end(b, active[e.Channel], e)
@@ -123,17 +125,18 @@ func (h *holds) seen(b *board, a *hold) bool {
 
 // end checks a hold that ended by itself.
 func (h *holds) end(b *board, a *hold, e *history.Event) {
+	at := e.At - h.v.notedLate(e)
 	switch {
 	case e.Action != "lock":
 		h.bad(e, "%s channel %d did %s at the end of a hold", b.id, e.Channel, e.Action) // [CMD-7]
 	case a == nil: // given before the history began, or with unknown minutes
 	case a.ends == 0:
 		h.bad(e, "%s channel %d ended a hold by itself that should have lasted until locked", b.id, e.Channel) // [CMD-7]
-	case !near(e.At, a.ends, holdSlackMs):
-		h.bad(e, "%s channel %d ended its hold %s after it began, but %s were asked for", b.id, e.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
+	case !near(at, a.ends, holdSlackMs):
+		h.bad(e, "%s channel %d ended its hold %s after it began, but %s were asked for", b.id, e.Channel, secs(at-a.from), secs(a.ends-a.from)) // [CMD-7]
 	default:
 		h.ended++
-		h.farMs = max(h.farMs, e.At-a.ends, a.ends-e.At)
+		h.farMs = max(h.farMs, at-a.ends, a.ends-at)
 	}
 }
 
@@ -143,23 +146,30 @@ func (h *holds) over(b *board, a *hold, resting bool, e *history.Event) {
 	if a != nil && a.against {
 		h.stood++
 	}
-	if a == nil || a.ends == 0 || resting || e.At <= a.ends+holdSlackMs {
+	at := e.At - h.v.notedLate(e)
+	if a == nil || a.ends == 0 || resting || at <= a.ends+holdSlackMs {
 		return
 	}
-	h.bad(a.act, "%s channel %d has been held for %s, but %s were asked for", b.id, a.act.Channel, secs(e.At-a.act.At), secs(a.ends-a.act.At)) // [CMD-7]
+	h.bad(a.act, "%s channel %d has been held for %s, but %s were asked for", b.id, a.act.Channel, secs(at-a.from), secs(a.ends-a.from)) // [CMD-7]
 }
 
-// minutes is the length of a hold that the client asked for under the command's key.
-func (h *holds) minutes(act *history.Event) (int64, bool) {
+// minutes is the length of a hold that was asked for; not known if several requests under the command's key asked for
+// different ones and none was answered.
+func (h *holds) minutes(act *history.Event) (n int64, known bool) {
 	c := h.v.commands[act.CommandID]
-	if c == nil || h.v.keys[c.key] == nil {
+	if c == nil {
 		return 0, false
 	}
-	for _, e := range h.v.keys[c.key].attempts {
-		if f := strings.Fields(e.Meaning); len(f) >= 3 && f[1] == "hold" && f[0] == act.DoorID {
-			n, err := strconv.ParseFloat(f[2], 64)
-			return int64(n), err == nil
+	for _, m := range c.meanings(h.v) {
+		f := strings.Fields(m)
+		if len(f) < 3 || f[1] != "hold" || f[0] != act.DoorID {
+			continue
 		}
+		minutes, err := strconv.ParseFloat(f[2], 64)
+		if err != nil || known && int64(minutes) != n {
+			return 0, false
+		}
+		n, known = int64(minutes), true
 	}
-	return 0, false
+	return n, known
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -36,10 +37,13 @@ func (v *View) acceptMs(sent *history.Event) int64 {
 	return ms
 }
 
+// refusalCodes are the protocol's. The server drops a refusal with any other.
+var refusalCodes = []vocab.Reason{"busy", "jammed", "tamper", "low_power", "maintenance", vocab.Expired, "unsupported"}
+
 // soundReport is the first report of a command by the board it was sent to; nil if there is none.
 func (c *command) soundReport() *history.Event {
 	for _, e := range c.reports {
-		ok := e.Result == vocab.OK || e.Result == vocab.Refused && e.Reason != ""
+		ok := e.Result == vocab.OK || e.Result == vocab.Refused && slices.Contains(refusalCodes, e.Reason)
 		if ok && len(c.publishes) > 0 && e.BoardID == c.publishes[0].BoardID {
 			return e
 		}
@@ -59,7 +63,7 @@ func (c *command) firstAnswer(outcome vocab.Outcome) *history.Event {
 }
 
 // unknown judges a command answered with noResponse: no report had arrived, the time was up, and something explains the
-// silence.
+// silence. A report that a scenario speaks may have been one that the server had to drop: the history doesn't show all of it.
 func (v *View) unknown(t *tally, c *command) {
 	answer := c.firstAnswer(vocab.NoResponse)
 	sent := earliest(c.publishes)
@@ -70,8 +74,8 @@ func (v *View) unknown(t *tally, c *command) {
 	unseen := max(reportMs, waited-waitMs)
 	report := c.soundReport()
 	switch {
-	case strings.Contains(c.meaning(v), `"sim:noResponse:opened`): // the test place keeps its board's report to itself
-	case report != nil && report.WallNs != 0 && v.longer(report, answer, reportMs) && !v.longer(sent, report, waitMs-unseen):
+	case c.simulated(v, "noResponse:opened"): // the test place keeps its board's report to itself
+	case report != nil && !v.byHand(c) && report.WallNs != 0 && v.longer(report, answer, reportMs) && !v.longer(sent, report, waitMs-unseen):
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
 	case v.shorter(sent, answer, v.acceptMs(sent)):
@@ -83,7 +87,7 @@ func (v *View) unknown(t *tally, c *command) {
 
 // explained reports whether a fault, or a death of the board, its line or the server, explains the silence.
 func (v *View) explained(c *command, sent, answer *history.Event) bool {
-	if len(c.faults) > 0 || strings.Contains(c.meaning(v), `"sim:`) || v.struck(c) != "" {
+	if len(c.faults) > 0 || c.simulated(v, "") || v.struck(c) != "" {
 		return true
 	}
 	b := c.to
@@ -133,19 +137,31 @@ func (v *View) starting(e *history.Event) bool {
 	return false
 }
 
-// meaning is the request made under the command's key.
-func (c *command) meaning(v *View) string {
-	if k := v.keys[c.key]; k != nil && len(k.attempts) > 0 {
-		return k.attempts[0].Meaning
+// meanings are the requests that may have made the command: the one that got its outcome, else all under its key. A
+// request that was refused, or came after 30 days, says nothing about another one's command.
+func (c *command) meanings(v *View) (out []string) {
+	for _, e := range c.answers {
+		if definite(e) && e.Meaning != "" {
+			return []string{e.Meaning}
+		}
 	}
-	return ""
+	if k := v.keys[c.key]; k != nil {
+		for _, e := range k.attempts {
+			out = append(out, e.Meaning)
+		}
+	}
+	return out
+}
+
+// simulated reports whether the command's reason may have asked the test place for an outcome.
+func (c *command) simulated(v *View, outcome string) bool {
+	return slices.ContainsFunc(c.meanings(v), func(m string) bool { return strings.Contains(m, `"sim:`+outcome) })
 }
 
 // mayBeSimulated reports whether the test place may have ended a command as its reason asks. Requests that others made
 // beside the run are unknown.
 func (v *View) mayBeSimulated(c *command) bool {
-	m := c.meaning(v)
-	return strings.Contains(m, `"sim:`) || m == "" && v.begun != nil
+	return c.simulated(v, "") || len(c.meanings(v)) == 0 && v.begun != nil
 }
 
 // needlessly reports whether a command ended offline although, by the server's own events, its board was connected all

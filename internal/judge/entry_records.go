@@ -188,9 +188,11 @@ func (v *View) inFlightAt(start *history.Event, door string) (out []*history.Eve
 	return out
 }
 
+// answeredBefore reports whether a request had its answer before a server started. That its claim was late to be stored is
+// no answer here: the server may have died before it had withdrawn it.
 func (v *View) answeredBefore(k *keyUse, attempt, start *history.Event) bool {
 	for _, e := range k.answers {
-		if e.Request == attempt.Request && v.before(e, start) {
+		if e.Request == attempt.Request && e.Code != codeStorage && v.before(e, start) {
 			return true
 		}
 	}

@@ -30,10 +30,10 @@ func imp1(v *View) Verdict {
 	rows, told := 0, 0
 	var last *call
 	for _, c := range v.calls() {
-		if !strings.HasSuffix(c.Route, "/import") || !c.ok() || c.SentNs == 0 || c.asked() == 0 {
+		if !c.imports() || !c.ok() || c.SentNs == 0 || c.asked() == 0 {
 			continue
 		}
-		if last != nil && last.overlaps(c) || len(c.Rows) == 0 { // their order is unknown; or its rows weren't kept
+		if last != nil && (last.overlaps(c) || v.unsureBetween(last, c, (*call).imports)) || len(c.Rows) == 0 { // their order or what another one left is unknown; or its rows weren't kept
 			known, byID = map[rowKey]imported{}, map[string]map[string]any{}
 		}
 		last = c
@@ -44,6 +44,9 @@ func imp1(v *View) Verdict {
 		}
 		for i := range c.Rows {
 			rows++
+			if row, _ := c.Rows[i].(map[string]any); forgotten(known, byID, ended, c.keyOf(row, places(c)), c.At) {
+				delete(known, c.keyOf(row, places(c)))
+			}
 			if c.tells(i, places(c), known) {
 				told++
 			}
@@ -60,6 +63,29 @@ func imp1(v *View) Verdict {
 	}
 	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows, each with the expected result", amount.Number(t.checked), amount.Number(rows))).
 		tried(told, "no row failed next to another one or was imported again")
+}
+
+func (c *call) imports() bool { return strings.HasSuffix(c.Route, "/import") }
+
+// cancelledMs is how long a cancelled membership is kept as if it hadn't been, at most to its end.
+const cancelledMs = 30 * 24 * 3600 * 1000
+
+// forgotten reports whether the membership of a row ended so long ago that the server may have deleted it: the same row
+// then creates another one.
+func forgotten(known map[rowKey]imported, byID map[string]map[string]any, cancelled map[string][]*history.Event, key rowKey, now int64) bool {
+	was, seen := known[key]
+	last := byID[was.id]
+	if last == nil {
+		last = was.row
+	}
+	ends, ok := instant(last["endsAt"])
+	if !ok {
+		ends = never - permitKeptMs
+	}
+	for _, e := range cancelled[was.id] {
+		ends = min(ends, e.At+cancelledMs)
+	}
+	return seen && ends+permitKeptMs < now
 }
 
 // cancellations returns the commits that cancelled a membership or a reservation, by its id.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -65,6 +66,57 @@ func TestImportsWithARowThatIsNoObject(t *testing.T) {
 				"results":[{"index":0,"status":"created","id":"cus_1"},{"index":1,"status":"failed"}]}}`, created))}))
 		if v := imp1(NewView(h.events)); (v.FirstBad != nil) != (why != "") || !strings.Contains(v.Number, why) || v.Checked != 1 {
 			t.Errorf("got %s, %d checked; want %q of 1", v, v.Checked, why)
+		}
+	}
+}
+
+// imports adds an import of one membership whose row ends at that time (0 = never), and its result.
+func (h *builder) imports(ends int64, status, id string) {
+	row := fields{"externalRef": "a", "phone": "0101", "startsAt": moment(t0)}
+	if ends != 0 {
+		row["endsAt"] = moment(ends)
+	}
+	counts := map[string]int{status: 1}
+	h.emit(history.CallEvent(history.CallIn{Method: "POST", Path: "/space/v1/memberships/import", PlaceID: "plc_a", Status: 200, SentAt: h.at, SentNs: h.wall + 1,
+		Request: encoded(fields{"source": "s", "items": []any{row}}),
+		Answer: encoded(fields{"data": fields{"received": 1, "created": counts["created"], "updated": counts["updated"], "unchanged": counts["unchanged"], "failed": 0,
+			"results": []any{fields{"index": 0, "status": status, "id": id}}}})}))
+}
+
+func encoded(v any) []byte {
+	raw, _ := json.Marshal(v)
+	return raw
+}
+
+// TestImportsOfWhatWasForgotten: a membership is deleted 400 days after its end, and its row then creates another one. A
+// cancelled one ends within 30 days.
+func TestImportsOfWhatWasForgotten(t *testing.T) {
+	t.Parallel()
+	const day = 24 * 3600 * 1000
+	cancel := history.Event{Kind: history.Committed, PlaceID: "plc_a", Revision: 2, Op: "cancel", GrantID: "mem_1"}
+	for _, c := range []struct {
+		name      string
+		ends      int64
+		cancelled bool
+		after     int64
+		bad       bool
+	}{
+		{"400 days after its end", t0 + day, false, 401*day + 1, false},
+		{"before that", t0 + day, false, 401*day - 1, true},
+		{"without an end", 0, false, 5000 * day, true},
+		{"without an end, cancelled", 0, true, 430*day + 1, false},
+		{"cancelled 400 days ago", 0, true, 400 * day, true},
+		{"cancelled before its end", t0 + day, true, 401*day + 1, false},
+	} {
+		h := newBuilder()
+		h.imports(c.ends, "created", "mem_1")
+		if c.cancelled {
+			h.emit(cancel)
+		}
+		h.pass(c.after)
+		h.imports(c.ends, "created", "mem_2")
+		if v := imp1(NewView(h.events)); (v.FirstBad != nil) != c.bad {
+			t.Errorf("%s: %s, want a breach: %v", c.name, v, c.bad)
 		}
 	}
 }

@@ -18,7 +18,25 @@ type reading struct {
 	events bool
 	since  int64 // domain ms: what was recorded later is listed
 	pages  int
+	read   int // rows on them
 	rows   []map[string]any
+	pageOf map[string]int // of events
+}
+
+// add adds a page. What was recorded since the page before it moves that one's last events to its beginning; they are
+// listed once all the same.
+func (r *reading) add(told []any) {
+	for _, item := range told {
+		row, _ := item.(map[string]any)
+		id := field(row, "eventId")
+		if page, seen := r.pageOf[id]; seen && page != r.pages {
+			continue
+		}
+		if r.rows = append(r.rows, row); id != "" {
+			r.pageOf[id] = r.pages
+		}
+	}
+	r.pages, r.read = r.pages+1, r.read+len(told)
 }
 
 // listMarginMs is how far a list's beginning may be off, for records made about then and for clocks that were moved.
@@ -47,14 +65,10 @@ func (v *View) lists(t *tally) {
 			r = newReading(c, q)
 		}
 		delete(open, who)
-		if r == nil || !c.ok() || offset != len(r.rows) {
+		if r == nil || !c.ok() || offset != r.read {
 			continue
 		}
-		for _, item := range c.Told {
-			row, _ := item.(map[string]any)
-			r.rows = append(r.rows, row)
-		}
-		if r.pages++; len(c.Told) < limit {
+		if r.add(c.Told); len(c.Told) < limit {
 			all = append(all, r)
 		} else {
 			open[who] = r
@@ -86,7 +100,7 @@ func newReading(c *call, q url.Values) *reading {
 	if c.SentNs == 0 || c.At-c.SentAt > listMarginMs {
 		return nil
 	}
-	r := &reading{first: c, place: c.PlaceID}
+	r := &reading{first: c, place: c.PlaceID, pageOf: map[string]int{}}
 	if strings.HasSuffix(c.Route, "/entry-logs") {
 		r.since = c.SentAt - int64(numberOr(q.Get("sinceDays"), 7))*day
 		return r

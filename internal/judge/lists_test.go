@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,6 +131,37 @@ func TestListsInPages(t *testing.T) {
 	}
 }
 
+// TestEventsBetweenPages: an event recorded between two pages moves the first page's last one to the second page. That isn't
+// a second event, but one that a page shows twice is.
+func TestEventsBetweenPages(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		pages [][]int // events of newListed, by number
+		bad   bool
+	}{
+		{"nothing happens", [][]int{{0, 1, 2}, {3, 4}}, false},
+		{"something does", [][]int{{0, 1, 2}, {2, 3, 4}, {}}, false},
+		{"one is on a page twice", [][]int{{0, 1, 2}, {3, 4, 4}, {}}, true},
+		{"one goes missing", [][]int{{0, 1, 2}, {2, 4}}, true},
+	} {
+		l := newListed()
+		for i, row := range l.active {
+			row["eventId"] = "evt_" + strconv.Itoa(i)
+		}
+		for i, page := range c.pages {
+			var rows []map[string]any
+			for _, n := range page {
+				rows = append(rows, l.active[n])
+			}
+			l.call(t, 600+i, "/core/v1/places/{id}/events", "plc_a", "from=1970-01-01T00%3A00%3A00Z&limit=3&offset="+strconv.Itoa(3*i), rows)
+		}
+		if v := ent4(NewView(l.events)); (v.FirstBad != nil) != c.bad {
+			t.Errorf("%s: got %s, want a breach: %v", c.name, v.Number, c.bad)
+		}
+	}
+}
+
 // TestWhatADeadServerOwes: once boards are back after a restart, every command of the previous run has its record.
 func TestWhatADeadServerOwes(t *testing.T) {
 	t.Parallel()
@@ -144,6 +176,27 @@ func TestWhatADeadServerOwes(t *testing.T) {
 	l.at(13, history.Event{Kind: history.Online, BoardID: "brd_a", Epoch: 2})
 	if v := ent4(NewView(l.events)); v.FirstBad == nil || !strings.Contains(v.Number, "cmd_1 was accepted but never recorded") {
 		t.Errorf("got %s, want that cmd_1 was never recorded", v.Number)
+	}
+}
+
+// TestClaimsOutliveTheirServer: a claim that was too late, and that the server hadn't withdrawn when it died, is recorded by
+// the next start. One that was refused for anything else was never made.
+func TestClaimsOutliveTheirServer(t *testing.T) {
+	t.Parallel()
+	for code, bad := range map[string]bool{"": false, codeStorage: false, "too_many_in_flight": true} {
+		l := &listed{}
+		l.at(1, history.Event{Kind: history.Started})
+		l.at(2, history.Event{Kind: history.Intent, CommandID: "cmd_0", Key: "k0", DoorID: "dor_a", Op: "open"})
+		l.at(3, history.Event{Kind: history.RecordIn, RecordID: "rec_0", CommandID: "cmd_0", DoorID: "dor_a", Result: vocab.Offline, Method: "api"})
+		l.at(10, history.Event{Kind: history.Attempt, Key: "k1", DoorID: "dor_a", Request: "r1"})
+		if code != "" {
+			l.at(18, history.Event{Kind: history.Answer, Key: "k1", DoorID: "dor_a", Request: "r1", Status: 503, Code: code})
+		}
+		l.at(20, history.Event{Kind: history.Started})
+		l.at(21, history.Event{Kind: history.RecordIn, RecordID: "rec_1", CommandID: "cmd_1", DoorID: "dor_a", Result: vocab.NoResponse, Method: "api"})
+		if v := ent4(NewView(l.events)); (v.FirstBad != nil) != bad {
+			t.Errorf("answered %q, and recorded by the next start: got %s, want a breach: %v", code, v.Number, bad)
+		}
 	}
 }
 

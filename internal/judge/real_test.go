@@ -218,6 +218,34 @@ func TestBoardByHand(t *testing.T) {
 	}
 }
 
+// TestReportsThatAreDropped: a refusal with a code that the protocol doesn't have settles nothing, and a report that a scenario
+// speaks may have been about another door.
+func TestReportsThatAreDropped(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		hand bool
+		code vocab.Reason // "" = it has opened
+		bad  bool
+	}{{false, "", true}, {false, "jammed", true}, {false, "sleepy", false}, {true, "", false}, {true, "sleepy", false}} {
+		h := clean()
+		h.guest()
+		if c.hand {
+			h.emit(history.Event{Kind: history.Hand, BoardID: "brd_1"})
+		}
+		cmd := h.asked("k", vocab.NoResponse)
+		h.edit(t, 0, is(history.Answer, cmd), func(e *history.Event) { e.WallNs += 8000 * 1e6 })
+		h.after(t, is(history.Publish, cmd), func(e *history.Event) {
+			*e = history.Event{Kind: history.Received, At: e.At, WallNs: e.WallNs, BoardID: "brd_1", CommandID: cmd, Result: vocab.OK, Reason: c.code}
+			if c.code != "" {
+				e.Result = vocab.Refused
+			}
+		})
+		if v := cmd4(NewView(h.events)); (v.FirstBad != nil) != c.bad {
+			t.Errorf("by hand %v, code %q, and a 504: %s, want a breach: %v", c.hand, c.code, v, c.bad)
+		}
+	}
+}
+
 // TestHandProvesNothing: commands and records of a board that a scenario speaks for aren't those of a real board.
 func TestHandProvesNothing(t *testing.T) {
 	t.Parallel()

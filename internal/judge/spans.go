@@ -57,12 +57,11 @@ func (b *board) connections() []span {
 			shut(e.At)
 			online = nil
 		case history.Line:
-			switch {
-			case e.Op == "down":
+			was := down
+			down = e.Op == "down" || e.Op == "lossy" && e.Text == history.AllPackets
+			if down {
 				shut(e.At)
-				down = true
-			case e.Op == "up" && down:
-				down = false
+			} else if was {
 				open(e.At)
 			}
 		}

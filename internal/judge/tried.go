@@ -2,7 +2,6 @@ package judge
 
 import (
 	"maps"
-	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -104,7 +103,7 @@ func (v *View) unattributed(c *call) bool {
 // says, without a board.
 func (v *View) ended(o vocab.Outcome) (n int) {
 	for _, c := range v.order {
-		if c.told(o) != nil && !strings.Contains(c.meaning(v), `"sim:`) {
+		if c.told(o) != nil && !c.simulated(v, "") {
 			n++
 		}
 	}

@@ -29,7 +29,9 @@ type View struct {
 	whole    *whole // the history of which this is a part; nil = this is all of it
 	rawCalls []*history.Event
 	found    int                               // how many of rawCalls are from before the run
+	unheard  []*history.Event                  // requests without an answer
 	known    func() []*call                    // of the public API, taken apart once
+	unsure   func() []*call                    // that may have changed something, though nobody was told
 	excused  map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
 	decided  func() *decisions                 // all presentations, judged once
 	claims   func() []*claim                   // what clients were told, read once
@@ -135,7 +137,8 @@ func viewOf(events []history.Event, of *whole) *View {
 	for _, p := range v.places {
 		p.finish()
 	}
-	v.known = sync.OnceValue(v.parseCalls)
+	v.known = sync.OnceValue(func() []*call { return parseCalls(v.rawCalls, v.found) })
+	v.unsure = sync.OnceValue(v.unsureCalls)
 	v.decided = sync.OnceValue(v.decisions)
 	v.claims = sync.OnceValue(v.claimed)
 	v.second = sync.OnceValue(v.secondContent)
@@ -174,6 +177,8 @@ func (v *View) add(e *history.Event) {
 	case history.Call:
 		v.rawCalls = append(v.rawCalls, e)
 		v.addPolicy(e)
+	case history.Unanswered:
+		v.unheard = append(v.unheard, e)
 	case history.Hand:
 		v.hands[e.BoardID] = append(v.hands[e.BoardID], e)
 		if s := v.seats[e.BoardID]; s != nil && e.Op == "tell" {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -63,3 +64,27 @@ func TestRevokedKeysAreTold(t *testing.T) {
 		t.Errorf("got %v, want one revocation with the key's mark", s.kept)
 	}
 }
+
+// TestUnanswered: the history has what could change something and got no answer, but not its secrets.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method, path string
+		want         int
+	}{{"POST", "/space/v1/reservations/rsv_1/cancel", 1}, {"GET", "/core/v1/places/plc_1/events", 0}, {"POST", "/device/v1/doors/dor_1/open", 0}} { // a command has its attempt
+		s := &sink{}
+		r := newRun(Target{HTTP: "http://127.0.0.1:1"}, Options{Sink: s.of(history.Unanswered)})
+		r.api.http.Transport = silent{}
+		if _, err := r.attempt(t.Context(), request{method: c.method, path: c.path}, http.Header{"Authorization": {"Bearer secret"}}); err == nil {
+			t.Fatal("no error, want one")
+		}
+		if len(s.kept) != c.want || c.want == 1 && (s.kept[0].Route != "/space/v1/reservations/{id}/cancel" || strings.Contains(s.kept[0].Text, "secret")) {
+			t.Errorf("%s %s: got %v, want %d without an answer", c.method, c.path, s.kept, c.want)
+		}
+	}
+}
+
+// silent breaks every connection.
+type silent struct{}
+
+func (silent) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }

@@ -92,6 +92,8 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	if err == nil {
 		r.called(q, h, "", sent, a)
 		r.made(q, a)
+	} else if !isCommand && q.method != http.MethodGet {
+		r.called(q, h, "", sent, &answer{})
 	}
 	if isCommand && err == nil {
 		e.Kind = history.Answer

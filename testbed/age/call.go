@@ -78,15 +78,14 @@ func (r *run) ask(c call) *answer {
 	if !c.open {
 		in.PlaceID = c.place.id
 	}
-	r.told(in, a)
+	if a.Status != 0 || c.method != http.MethodGet && c.key == "" { // a command has its attempt
+		r.told(in, a)
+	}
 	return a
 }
 
-// told records an answered call in the history.
+// told records a call in the history.
 func (r *run) told(in history.CallIn, a *answer) {
-	if a.Status == 0 {
-		return
-	}
 	in.Status, in.PlaceKind, in.Answer, in.Replayed = a.Status, a.Header.Get("X-Place-Kind"), a.Body, a.Header.Get("Idempotent-Replayed") == "true"
 	e := history.CallEvent(in)
 	e.At = r.clk.Now().UnixMilli()

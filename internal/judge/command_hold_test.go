@@ -1,0 +1,119 @@
+package judge
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// request is one under a key and its answer; one with an outcome is cmd_1's.
+func request(at int64, meaning string, answer history.Event) []history.Event {
+	e := history.Event{Kind: history.Attempt, At: t0 + at, Key: "k", PlaceID: "plc_1", DoorID: "dor_1", Meaning: meaning}
+	answer.Kind, answer.At, answer.Key, answer.PlaceID, answer.DoorID, answer.Meaning = history.Answer, e.At, e.Key, e.PlaceID, e.DoorID, meaning
+	if answer.Outcome != "" && answer.CommandID == "" {
+		answer.CommandID = "cmd_1"
+	}
+	return []history.Event{e, answer}
+}
+
+// held is a hold of dor_1 by cmd_1 that ends by itself.
+func held(at, ends int64) []history.Event {
+	e := history.Event{Kind: history.Actuation, PlaceID: "plc_1", DoorID: "dor_1", BoardID: "brd_1", Channel: 1, Boot: 1}
+	begin, end := e, e
+	begin.At, begin.Action, begin.Cause, begin.CommandID = t0+at, "hold", "command", "cmd_1"
+	end.At, end.Action, end.Cause = t0+ends, "lock", "hold_end"
+	sent := history.Event{Kind: history.Publish, At: t0 + at, PlaceID: "plc_1", DoorID: "dor_1", BoardID: "brd_1", CommandID: "cmd_1", Key: "k", Op: "hold"}
+	return []history.Event{sent, begin, end}
+}
+
+var (
+	holdDoor     = history.Event{Kind: history.Door, At: t0, PlaceID: "plc_1", BoardID: "brd_1", DoorID: "dor_1", Channel: 1}
+	reportedHold = history.Event{Status: 200, Outcome: vocab.Reported}
+)
+
+// TestMinutesOfAHold: a hold lasts as long as the request asked for that was carried out, whatever else was sent under
+// its key.
+func TestMinutesOfAHold(t *testing.T) {
+	t.Parallel()
+	const minute = 60_000
+	long, short := meaningOf("dor_1", "hold", 20), meaningOf("dor_1", "hold", 5)
+	lost := func(meaning string) []history.Event { return request(0, meaning, reportedHold)[:1] }
+	for name, first := range map[string][]history.Event{
+		"nothing":              nil,
+		"a refusal":            request(0, long, history.Event{Status: 400, Code: "invalid_field"}),
+		"a full disk":          request(0, long, history.Event{Status: 503, Code: codeStorage}),
+		"the loser of a race":  request(0, long, history.Event{Status: 409, Code: codeReused}),
+		"a hold 31 days ago":   request(-31*24*60*minute, long, history.Event{Status: 409, Outcome: vocab.Offline, CommandID: "cmd_0"}),
+		"the same, refused":    request(0, short, history.Event{Status: 503, Code: codeStorage}),
+		"another door's":       request(0, meaningOf("dor_2", "hold", 20), history.Event{Status: 404, Code: "device_not_found"}),
+		"an opening, unheard":  request(0, meaningOf("dor_1", "open", 0), reportedHold)[:1],
+		"the same, unanswered": lost(short),
+	} {
+		for ends, want := range map[int64]bool{5 * minute: false, 20 * minute: true} {
+			events := append([]history.Event{holdDoor}, first...)
+			events = append(events, request(0, short, reportedHold)...)
+			if got := cmd7(NewView(append(events, held(0, ends)...))).FirstBad != nil; got != want {
+				t.Errorf("%s before a hold of 5 minutes that ends after %d: a breach: %v, want %v", name, ends/minute, got, want)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		others []history.Event
+		want   bool
+	}{
+		"requests that agree": {lost(short), true},
+		"ones that don't":     {lost(long), false},
+		"an opening":          {lost(meaningOf("dor_1", "open", 0)), true},
+	} {
+		events := append([]history.Event{holdDoor}, append(c.others, lost(short)...)...)
+		if got := cmd7(NewView(append(events, held(0, minute)...))).FirstBad != nil; got != c.want {
+			t.Errorf("%s, none answered, and a hold of a minute: a breach: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestHoldsNotedLate: on a busy machine a hold's line is noted after its timer has started, and its end after it was due.
+func TestHoldsNotedLate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ends, beganLate, endedLate int64
+		early, late                bool
+	}{
+		"in time":                        {300_000, 0, 0, false, false},
+		"noted late":                     {298_800, 1200, 0, false, false},
+		"ended late":                     {301_200, 0, 1200, false, false},
+		"both":                           {300_000, 1200, 1200, false, false},
+		"noted late, too long":           {300_000, 1200, 0, false, true},
+		"ended late, too short":          {300_000, 0, 1200, true, false},
+		"noted late by all that it took": {299_000, 20_000, 0, false, true},
+	} {
+		events := held(0, c.ends)
+		events[1].LateMs, events[2].LateMs = c.beganLate, c.endedLate
+		events = append(append([]history.Event{holdDoor}, request(0, meaningOf("dor_1", "hold", 5), reportedHold)...), events...)
+		if got := cmd7(NewView(events)).FirstBad != nil; got != (c.early || c.late) {
+			t.Errorf("a hold of 5 minutes, %s: a breach: %v, want %v", name, got, c.early || c.late)
+		}
+		last := &events[len(events)-1]
+		last.Cause, last.CommandID = "command", "cmd_2"
+		if got := cmd7(NewView(events)).FirstBad != nil; got != c.late {
+			t.Errorf("a hold of 5 minutes, %s, but by a command: a breach: %v, want %v", name, got, c.late)
+		}
+	}
+}
+
+// TestRefusedSimulationExplainsNothing: a request that was refused asks nothing of the command that a later one under its
+// key gives.
+func TestRefusedSimulationExplainsNothing(t *testing.T) {
+	t.Parallel()
+	sim := `dor_1 open 0 "sim:noResponse"`
+	refused := request(0, sim, history.Event{Status: 503, Code: codeStorage})
+	silent := history.Event{Status: 504, Outcome: vocab.NoResponse}
+	for meaning, want := range map[string]bool{meaningOf("dor_1", "open", 0): false, sim: true} {
+		v := NewView(append(slices.Clone(refused), request(1, meaning, silent)...))
+		if c := v.commands["cmd_1"]; c.simulated(v, "") != want {
+			t.Errorf("%s: simulated %v, want %v", meaning, !want, want)
+		}
+	}
+}
