@@ -21,6 +21,24 @@ var results = map[vocab.Result]vocab.Outcome{
 // actions maps an operation to what the relay does for it.
 var actions = map[string]string{"open": "pulse", "hold": "hold", "close": "lock"}
 
+// statusOf are those of commands' answers, by outcome.
+var statusOf = map[vocab.Outcome]int{vocab.Reported: 200, vocab.Offline: 409, vocab.Refused: 502, vocab.NoResponse: 504}
+
+// misanswered judges the statusOf of answers: a 200 says that its command was reported, and each other outcome has a status
+// of its own.
+func (v *View) misanswered(t *tally, o vocab.Outcome) {
+	for _, e := range v.misfits {
+		switch {
+		case e.Outcome == o:
+			t.checked++
+			t.bad(e, "%s %s ended %s, but was answered %d", e.Method, e.Route, o, e.Status) // [CMD-1] [CMD-2] [CMD-3] [CMD-4]
+		case o == vocab.Reported && e.Status == 200:
+			t.checked++
+			t.bad(e, "%s %s was answered 200 with outcome %q", e.Method, e.Route, e.Outcome) // [CMD-1]
+		}
+	}
+}
+
 // told is the first event that revealed outcome o of a command: an answer, or the record if nobody was answered (entry
 // by people, a lost answer); nil if there is none.
 func (c *command) told(o vocab.Outcome) *history.Event {
@@ -57,6 +75,7 @@ func (v *View) cmd1() *tally {
 		t.checked++
 		t.bad(e, "%s %s was answered 200 without a commandId", e.Method, e.Route) // [CMD-1]
 	}
+	v.misanswered(t, vocab.Reported)
 	for _, c := range v.order {
 		v.guestSays(t, c)
 		told := c.told(vocab.Reported)
@@ -92,6 +111,7 @@ func cmd2(v *View) Verdict {
 
 func (v *View) cmd2() *tally {
 	t := &tally{}
+	v.misanswered(t, vocab.Offline)
 	for _, c := range v.order {
 		if c.told(vocab.Offline) == nil || !v.hasServer && !v.truth(c) {
 			continue
@@ -119,6 +139,7 @@ func cmd3(v *View) Verdict {
 
 func (v *View) cmd3() *tally {
 	t := &tally{}
+	v.misanswered(t, vocab.Refused)
 	for _, c := range v.order {
 		if c.told(vocab.Refused) == nil || v.unwitnessed(t, c, vocab.Refused, vocab.Refused) {
 			continue
@@ -151,6 +172,7 @@ type cmd4numbers struct {
 
 func (v *View) cmd4() (*tally, cmd4numbers) {
 	t, n := &tally{}, cmd4numbers{}
+	v.misanswered(t, vocab.NoResponse)
 	for _, c := range v.order {
 		unknown := c.told(vocab.NoResponse) != nil
 		if unknown && c.byGuest() {
