@@ -140,7 +140,7 @@ func auth2(v *View) Verdict {
 		case c.Status == 401:
 			t.checked++
 			continue
-		case !c.ok() && (!refusedAfterwards[c.Status] || c.unseen()):
+		case !c.ok() && (!refusedAfterwards[c.Status] && !c.refusedBody() || c.unseen()):
 			continue
 		}
 		t.checked++
@@ -163,9 +163,15 @@ func auth2(v *View) Verdict {
 		tried(refused, "no token was refused as expired or forged, or for a missing scope")
 }
 
-// refusedAfterwards are refusals for something that is looked at only after the token: its scope and whatever comes then. (A
-// body may be too large to be read before them.)
-var refusedAfterwards = map[int]bool{403: true, 404: true, 409: true}
+// refusedAfterwards are refusals for something that is looked at only after the token: its scope and whatever comes then, up
+// to a board that refuses or stays silent.
+var refusedAfterwards = map[int]bool{403: true, 404: true, 409: true, 502: true, 504: true}
+
+// refusedBody reports whether a request was refused for its content, which is looked at only after the token. (A body may
+// be too large, or no JSON at all, before that.)
+func (c *call) refusedBody() bool {
+	return c.Status == 400 && c.Code != "body_too_large" && c.Code != "invalid_body"
+}
 
 func covers(scopes []string, route string) bool {
 	switch {

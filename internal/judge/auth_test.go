@@ -19,7 +19,7 @@ func (h *builder) call(at int64, route string, status int, t history.CallText) {
 }
 
 // refusedFor is what these histories' calls are refused for.
-var refusedFor = map[int]string{401: "token_invalid", 403: "scope_missing", 404: "permit_not_found", 429: "rate_limited"}
+var refusedFor = map[int]string{401: "token_invalid", 403: "scope_missing", 404: "permit_not_found", 429: "rate_limited", 502: "device_refused"}
 
 // exchange issues a token of plc_a with both scopes.
 func (h *builder) exchange(at int64, key, token string) {
@@ -78,6 +78,12 @@ func authPlants() []planted {
 		{"an expired token is refused for something else", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code = 404, "permit_not_found" })
 		}, []string{"AUTH-2"}, history.Call, "was answered permit_not_found with a token 910.0 s old"},
+		{"a command without a token that its board refuses", func(t *testing.T, h *builder) {
+			h.call(h.at, devicesRoute+"/{id}/commands", 502, history.CallText{})
+		}, []string{"AUTH-2"}, history.Call, "answered device_refused without a token"},
+		{"an expired token is refused for a field", func(t *testing.T, h *builder) {
+			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code = 400, "invalid_field" })
+		}, []string{"AUTH-2"}, history.Call, "was answered invalid_field with a token 910.0 s old"},
 		{"an expired token lacks a scope", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code, e.Route = 403, "scope_missing", devicesRoute })
 		}, []string{"AUTH-2"}, history.Call, "was answered scope_missing with a token 910.0 s old"},
