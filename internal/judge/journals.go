@@ -3,12 +3,12 @@ package judge
 import "github.com/doorlab/doorlab/internal/history"
 
 // journals judges what the lines of ground truth say about themselves: they are numbered without a gap, a reboot raises
-// the boot, the revision is one that the board has, and the outage age is that of its line, as is a hello's. A line without a command
-// belongs to the clause of its cause.
+// the boot, what moved is the door's channel, the revision is one that the board has, and the outage age is that of its
+// line, as is a hello's. A line without a command belongs to the clause of its cause.
 func (v *View) journals(b book) {
 	for _, x := range v.sortedBoards() {
 		if x.truth {
-			j := journal{v: v, b: b, of: x}
+			j := journal{v: v, b: b, of: x, doors: map[string]int{}}
 			for _, e := range x.onsite {
 				j.see(e)
 			}
@@ -24,6 +24,7 @@ type journal struct {
 	line  lineState
 	last  *history.Event // the line before
 	acked *history.Event // the last acknowledgement; nil = nothing is known to be stored
+	doors map[string]int // their channels
 	gap   bool           // the history lacks lines before the next: a scenario told the board what to do, or the run begins here
 }
 
@@ -37,6 +38,7 @@ func (j *journal) see(e *history.Event) {
 		j.acked = e
 	case history.Door: // a process that kept nothing begins here, too
 		j.acked, j.line = nil, lineState{}
+		j.doors[e.DoorID] = e.Channel
 	case history.Attached:
 		j.acked, j.gap = nil, len(j.v.hands[j.of.id]) > 0
 	case history.Wiped, history.Detached:
@@ -75,6 +77,9 @@ func (j *journal) entry(e *history.Event) {
 	}
 	if a := j.acked; a != nil && e.Revision < a.Revision && j.v.before(a, e) {
 		t.bad(e, "%s says revision %d in its journal, but had acknowledged %d", x.id, e.Revision, a.Revision) // [CMD-1]
+	}
+	if channel, known := j.doors[e.DoorID]; known && e.Channel != channel && moved(e) {
+		t.bad(e, "%s moved channel %d for %s, which is on channel %d", x.id, e.Channel, e.DoorID, channel) // [CMD-1] [ENT-1] [OFF-3] [CMD-7]
 	}
 	if e.Cause != "hold_end" { // people at a reader and resting behaviours have their ages judged with what they did
 		return
