@@ -127,6 +127,41 @@ func TestExchangesWithinTheLimit(t *testing.T) {
 	}
 }
 
+// The exchange after the 30th is refused, those refused don't count, and nothing is refused before that. Whoever runs against
+// a target doesn't know who else makes exchanges.
+func TestRefusedExchanges(t *testing.T) {
+	t.Parallel()
+	refused := func(h *builder, at int64) { h.call(at, exchangeRoute, 429, history.CallText{From: "127.0.0.1"}) }
+	for name, c := range map[string]struct {
+		then func(h *builder)
+		want Status
+	}{
+		"after 30":                {func(h *builder) { refused(h, h.at+100) }, Pass},
+		"still, as some refused":  {func(h *builder) { refused(h, h.at+50_000); refused(h, h.at+exchangeMs+10_000) }, Fail},
+		"an hour later":           {func(h *builder) { refused(h, h.at+3600_000) }, Fail},
+		"with others on a target": {func(h *builder) { h.emit(history.Event{Kind: history.Begun}); refused(h, h.at+3600_000) }, Pass},
+		"just after a restart":    {func(h *builder) { h.at += 3600_000; h.restart(); refused(h, h.at+10_000) }, Pass},
+	} {
+		h := newBuilder()
+		h.emit(history.Event{Kind: history.Started, Text: "server"})
+		for i := range int64(exchanges) {
+			h.exchange(h.at+i, "key-1", "tok-1")
+		}
+		for _, place := range []string{"plc_b", "plc_c"} {
+			h.base(place)
+		}
+		c.then(h)
+		if v := auth3(NewView(h.events)); v.Status != c.want {
+			t.Errorf("%s: %s, want %s", name, v, c.want)
+		}
+		for _, v := range divided(t, h.events, 1) {
+			if v.Clause == "AUTH-3" && v.Status != c.want {
+				t.Errorf("%s, divided: %s, want %s", name, v, c.want)
+			}
+		}
+	}
+}
+
 // A restarted server counts exchanges from zero again. A server that was started before the first exchange doesn't.
 func TestExchangesOverARestart(t *testing.T) {
 	t.Parallel()
