@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// auth3 judges AUTH-3: at most 30 exchanges per address are accepted within any 60 s, and none is refused before that. A server counts in memory: one that
-// was started in between may know nothing of those before.
+// auth3 judges AUTH-3: at most 30 exchanges per address are accepted within any 60 s, and none is refused before that. A
+// server counts in memory: one that was started in between may know nothing of those before.
 func auth3(v *View) Verdict {
 	t := &tally{}
 	taken := map[string][]*call{}

@@ -49,8 +49,11 @@ func (h *builder) press(status int, rule string) {
 	h.pass(10_000) // within 3 s it would count as one opening
 	door := doorOf("brd_1", 1)
 	h.did("plc_a", "POST", linkRoute, status, history.CallText{In: fields{"t": "link of mia", "doorId": door}, Out: fields{"rule": rule}}, func() {
-		if status == 200 {
+		switch status {
+		case 200:
 			h.entered("link")
+		case 409:
+			h.refused("link", door, rule)
 		}
 	})
 }
@@ -65,12 +68,20 @@ func (h *builder) entered(method string) {
 	h.emit(history.Event{Kind: history.RecordIn, RecordID: h.id("rec"), PlaceID: "plc_a", DoorID: door, CommandID: cmd, Result: "opened", Reason: vocab.Reason(method), Method: method, Actor: "guest:*1234"})
 }
 
+// refused is the record of somebody whom the server didn't let in.
+func (h *builder) refused(method, door, reason string) {
+	h.emit(history.Event{Kind: history.RecordIn, RecordID: h.id("rec"), PlaceID: "plc_a", DoorID: door, Result: "denied", Reason: vocab.Reason(reason), Method: method, Actor: "guest:*1234"})
+}
+
 func (h *builder) phone(result, reason, door string) {
 	h.pass(10_000) // within 3 s it would count as one call
 	h.did("plc_a", "POST", phoneRoute, 200, history.CallText{In: fields{"from": "mia"},
 		Out: fields{"answered": true, "result": result, "reason": reason, "doorId": door}}, func() {
-		if result == "opened" {
+		switch result {
+		case "opened":
 			h.entered("phone")
+		case "denied":
+			h.refused("phone", door, reason)
 		}
 	})
 }
@@ -215,7 +226,7 @@ func TestPlantedContentBugs(t *testing.T) {
 		}), []string{"ENT-1", "ENT-3"}, call, "denies: revoked"},
 		{"a member is denied", answered("POST", phoneRoute, 2, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "denied", "reason": "revoked"}
-		}), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
+		}), []string{"PERM-1", "ENT-1", "ENT-3", "ENT-4"}, call, "has no record"},
 		{"a call opens another door", answered("POST", phoneRoute, 0, func(e *history.Event, c *history.CallText) {
 			c.Out["doorId"] = doorOf("brd_1", 2)
 		}), []string{"ENT-1", "ENT-3"}, call, "the caller gets " + doorOf("brd_1", 1)},
@@ -224,7 +235,7 @@ func TestPlantedContentBugs(t *testing.T) {
 		}), []string{"ENT-1", "ENT-3"}, call, "the reference denies"},
 		{"not by one that has become one", answered("POST", phoneRoute, 4, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "denied", "reason": "door_out_of_scope"}
-		}), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
+		}), []string{"PERM-1", "ENT-1", "ENT-3", "ENT-4"}, call, "has no record"},
 		{"shown with the old period", answered("GET", createRoute+"/{id}", 0, func(e *history.Event, c *history.CallText) { c.Out["endsAt"] = rfc(t0 + 5*24*3600*1000) }), []string{"PERM-3"}, call, ""},
 		{"shown as active", answered("GET", createRoute+"/{id}", 1, func(e *history.Event, c *history.CallText) { c.Out["state"] = "active" }), []string{"PERM-4"}, call, "was revoked, but is shown"},
 		{"the page of a dead link", answered("GET", "/entry", 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 200, "" }), []string{"PERM-4"}, call, "page of a dead link"},
