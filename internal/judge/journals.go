@@ -53,14 +53,17 @@ func (j *journal) see(e *history.Event) {
 	}
 }
 
-// hello judges the outage age that a board states when its line is back: it may not be younger than its outage. Where the
-// server notes a hello by a clock of its own, a jump may lie between the line's return and the hello.
+// hello judges the outage age that a board states when its line is back: it may be neither younger than its outage nor
+// older. Where the server notes a hello by a clock of its own, a jump may lie between the line's return and the hello.
 func (j *journal) hello(e *history.Event) {
+	if e.OutageAgeMs < 0 && !j.of.maySayLost(j.v, e) {
+		j.b.at("OFF-4").bad(e, "%s says in its hello that its clock is lost, but nothing has happened to it since it spoke to the server", j.of.id) // [OFF-4]
+	}
 	if j.line.downAt == 0 || j.line.cause == nil || j.line.cause.Src != e.Src {
 		return
 	}
-	low, _, ok := j.line.age(e.At)
-	if ok && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && e.OutageAgeMs < low-ageServerSlackMs {
+	low, high, ok := j.line.age(e.At)
+	if ok && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && (e.OutageAgeMs < low-ageServerSlackMs || e.OutageAgeMs > high+ageServerSlackMs) {
 		j.b.at("OFF-4").bad(e, "%s says outage age %s in its hello, but its line has been down for %s", j.of.id, history.Age(e.OutageAgeMs), history.Age(e.At-j.line.downAt)) // [OFF-4]
 	}
 }
@@ -80,6 +83,9 @@ func (j *journal) entry(e *history.Event) {
 	}
 	if channel, known := j.doors[e.DoorID]; known && e.Channel != channel && moved(e) {
 		t.bad(e, "%s moved channel %d for %s, which is on channel %d", x.id, e.Channel, e.DoorID, channel) // [CMD-1] [ENT-1] [OFF-3] [CMD-7]
+	}
+	if e.OutageAgeMs < 0 && !x.maySayLost(j.v, e) {
+		t.bad(e, "%s says in its journal that its clock is lost, but nothing has happened to it since it spoke to the server", x.id) // [ENT-1] [OFF-3] [CMD-7]
 	}
 	if e.Cause != "hold_end" { // people at a reader and resting behaviours have their ages judged with what they did
 		return

@@ -61,6 +61,13 @@ func TestJournals(t *testing.T) {
 		"another door's channel":            {[]history.Event{door(3), moves(1, 1)}, []string{"CMD-1"}},
 		"a door that has moved":             {[]history.Event{moves(1, 1), door(3), moves(2, 3)}, nil},
 		"a hello after an outage":           {[]history.Event{cut, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, 60_000)}, nil},
+		"a hello that exaggerates it":       {[]history.Event{cut, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, 40*3600_000)}, []string{"OFF-4"}},
+		"a clock that is lost":              {[]history.Event{applied, reboot, aged(line(3000, 1, 2, 7, "hold_end"), -1)}, nil},
+		"a clock lost without a reason":     {[]history.Event{applied, cut, aged(line(62_000, 1, 1, 7, "outage"), -1)}, []string{"OFF-3"}},
+		"a hello that has lost its clock":   {[]history.Event{applied, cut, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, -1)}, []string{"OFF-4"}},
+		"... after a reboot":                {[]history.Event{applied, reboot, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, -1)}, nil},
+		"... twice, and not heard":          {[]history.Event{applied, reboot, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, -1), aged(history.Event{Kind: history.Online, At: t0 + 63_000}, -1)}, nil},
+		"... twice, though heard":           {[]history.Event{applied, reboot, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, -1), applied, aged(history.Event{Kind: history.Online, At: t0 + 63_000}, -1)}, []string{"OFF-4"}},
 		"a hello that denies it":            {[]history.Event{cut, {Kind: history.Online, At: t0 + 62_000}}, []string{"OFF-4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
