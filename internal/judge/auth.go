@@ -140,7 +140,7 @@ func auth2(v *View) Verdict {
 		case c.Status == 401:
 			t.checked++
 			continue
-		case !c.ok() && (!refusedAfterwards[c.Status] || c.unseen()):
+		case !c.ok() && (!refusedAfterwards[c.Status] && !c.refusedBody() || c.unseen()):
 			continue
 		}
 		t.checked++
@@ -163,9 +163,15 @@ func auth2(v *View) Verdict {
 		tried(refused, "no token was refused as expired or forged, or for a missing scope")
 }
 
-// refusedAfterwards are refusals for something that is looked at only after the token: its scope and whatever comes then. (A
-// body may be too large to be read before them.)
-var refusedAfterwards = map[int]bool{403: true, 404: true, 409: true}
+// refusedAfterwards are refusals for something that is looked at only after the token: its scope and whatever comes then, up
+// to a board that refuses or stays silent.
+var refusedAfterwards = map[int]bool{403: true, 404: true, 409: true, 502: true, 504: true}
+
+// refusedBody reports whether a request was refused for its content, which is looked at only after the token. (A body may
+// be too large, or no JSON at all, before that.)
+func (c *call) refusedBody() bool {
+	return c.Status == 400 && c.Code != "body_too_large" && c.Code != "invalid_body"
+}
 
 func covers(scopes []string, route string) bool {
 	switch {
@@ -175,35 +181,6 @@ func covers(scopes []string, route string) bool {
 		return slices.Contains(scopes, "device:door")
 	}
 	return true
-}
-
-// auth3 judges AUTH-3: at most 30 exchanges per address are accepted within any 60 s. A server counts in memory: one that
-// was started in between may know nothing of those before.
-func auth3(v *View) Verdict {
-	t := &tally{}
-	taken := map[string][]*call{}
-	most, refused := 0, 0
-	for _, c := range v.calls() {
-		if c.Route != exchangeRoute || c.Method != "POST" || c.unseen() { // another method is refused before anybody counts
-			continue
-		}
-		t.checked++
-		if c.Status == 429 {
-			refused++
-			continue
-		}
-		recent := append(taken[c.From], c)
-		for len(recent) > 0 && (c.At-recent[0].SentAt >= exchangeMs || v.within(v.starts, recent[0].Event, c.Event) != nil) {
-			recent = recent[1:]
-		}
-		taken[c.From] = recent
-		most = max(most, len(recent))
-		if len(recent) > exchanges { // [AUTH-3]
-			t.bad(c.Event, "exchange %d from one address within 60 s was accepted", len(recent))
-		}
-	}
-	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", amount.Number(t.checked), amount.Number(most), amount.Number(refused))).
-		tried(refused, "no address went over its limit")
 }
 
 // auth5 judges AUTH-5: from 15 minutes after a key was revoked, or refused for good, none of its tokens is served, and

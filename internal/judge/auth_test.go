@@ -19,7 +19,7 @@ func (h *builder) call(at int64, route string, status int, t history.CallText) {
 }
 
 // refusedFor is what these histories' calls are refused for.
-var refusedFor = map[int]string{401: "token_invalid", 403: "scope_missing", 404: "permit_not_found", 429: "rate_limited"}
+var refusedFor = map[int]string{401: "token_invalid", 403: "scope_missing", 404: "permit_not_found", 429: "rate_limited", 502: "device_refused"}
 
 // exchange issues a token of plc_a with both scopes.
 func (h *builder) exchange(at int64, key, token string) {
@@ -78,6 +78,12 @@ func authPlants() []planted {
 		{"an expired token is refused for something else", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code = 404, "permit_not_found" })
 		}, []string{"AUTH-2"}, history.Call, "was answered permit_not_found with a token 910.0 s old"},
+		{"a command without a token that its board refuses", func(t *testing.T, h *builder) {
+			h.call(h.at, devicesRoute+"/{id}/commands", 502, history.CallText{})
+		}, []string{"AUTH-2"}, history.Call, "answered device_refused without a token"},
+		{"an expired token is refused for a field", func(t *testing.T, h *builder) {
+			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code = 400, "invalid_field" })
+		}, []string{"AUTH-2"}, history.Call, "was answered invalid_field with a token 910.0 s old"},
 		{"an expired token lacks a scope", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 401), func(e *history.Event) { e.Status, e.Code, e.Route = 403, "scope_missing", devicesRoute })
 		}, []string{"AUTH-2"}, history.Call, "was answered scope_missing with a token 910.0 s old"},
@@ -118,6 +124,41 @@ func TestExchangesWithinTheLimit(t *testing.T) {
 	h.exchange(h.at+exchangeMs, "key-1", "tok-1")
 	if v := auth3(NewView(h.events)); v.Status != Pass || v.Checked != exchanges+1 {
 		t.Errorf("%s, %d checked, want PASS of %d", v, v.Checked, exchanges+1)
+	}
+}
+
+// The exchange after the 30th is refused, those refused don't count, and nothing is refused before that. Whoever runs against
+// a target doesn't know who else makes exchanges.
+func TestRefusedExchanges(t *testing.T) {
+	t.Parallel()
+	refused := func(h *builder, at int64) { h.call(at, exchangeRoute, 429, history.CallText{From: "127.0.0.1"}) }
+	for name, c := range map[string]struct {
+		then func(h *builder)
+		want Status
+	}{
+		"after 30":                {func(h *builder) { refused(h, h.at+100) }, Pass},
+		"still, as some refused":  {func(h *builder) { refused(h, h.at+50_000); refused(h, h.at+exchangeMs+10_000) }, Fail},
+		"an hour later":           {func(h *builder) { refused(h, h.at+3600_000) }, Fail},
+		"with others on a target": {func(h *builder) { h.emit(history.Event{Kind: history.Begun}); refused(h, h.at+3600_000) }, Pass},
+		"just after a restart":    {func(h *builder) { h.at += 3600_000; h.restart(); refused(h, h.at+10_000) }, Pass},
+	} {
+		h := newBuilder()
+		h.emit(history.Event{Kind: history.Started, Text: "server"})
+		for i := range int64(exchanges) {
+			h.exchange(h.at+i, "key-1", "tok-1")
+		}
+		for _, place := range []string{"plc_b", "plc_c"} {
+			h.base(place)
+		}
+		c.then(h)
+		if v := auth3(NewView(h.events)); v.Status != c.want {
+			t.Errorf("%s: %s, want %s", name, v, c.want)
+		}
+		for _, v := range divided(t, h.events, 1) {
+			if v.Clause == "AUTH-3" && v.Status != c.want {
+				t.Errorf("%s, divided: %s, want %s", name, v, c.want)
+			}
+		}
 	}
 }
 

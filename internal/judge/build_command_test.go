@@ -7,8 +7,6 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-var statusOf = map[vocab.Outcome]int{vocab.Reported: 200, vocab.Offline: 409, vocab.Refused: 502, vocab.NoResponse: 504}
-
 func meaningOf(door, op string, minutes int) string {
 	return fmt.Sprintf("%s %s %d %q", door, op, minutes, "")
 }

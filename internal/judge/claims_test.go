@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // did is a call that is sent, takes effect on the server, and is answered.
@@ -48,22 +49,41 @@ func (h *builder) press(status int, rule string) {
 	h.pass(10_000) // within 3 s it would count as one opening
 	door := doorOf("brd_1", 1)
 	h.did("plc_a", "POST", linkRoute, status, history.CallText{In: fields{"t": "link of mia", "doorId": door}, Out: fields{"rule": rule}}, func() {
-		if status != 200 {
-			return
+		switch status {
+		case 200:
+			h.entered("link")
+		case 409:
+			h.refused("link", door, rule)
 		}
-		cmd, b := h.id("cmd"), h.boards["brd_1"]
-		h.emit(history.Event{Kind: history.Intent, PlaceID: "plc_a", DoorID: door, CommandID: cmd, Op: "open", Method: "link", GrantID: "pmt_c"})
-		h.emit(history.Event{Kind: history.Publish, PlaceID: "plc_a", BoardID: "brd_1", DoorID: door, CommandID: cmd, Epoch: b.epoch, NotAfterMs: 5000, Op: "open"})
-		h.emit(history.Event{Kind: history.Actuation, BoardID: "brd_1", PlaceID: "plc_a", DoorID: door, Channel: 1, Boot: b.boot, Action: "pulse", Cause: "command", CommandID: cmd, Revision: b.rev})
-		h.emit(history.Event{Kind: history.Received, BoardID: "brd_1", CommandID: cmd, Result: "ok"})
-		h.emit(history.Event{Kind: history.RecordIn, RecordID: h.id("rec"), PlaceID: "plc_a", DoorID: door, CommandID: cmd, Result: "opened", Reason: "link", Method: "link", Actor: "guest:*1234"})
 	})
+}
+
+// entered is the command by which mia opens a door.
+func (h *builder) entered(method string) {
+	cmd, door, b := h.id("cmd"), doorOf("brd_1", 1), h.boards["brd_1"]
+	h.emit(history.Event{Kind: history.Intent, PlaceID: "plc_a", DoorID: door, CommandID: cmd, Op: "open", Method: method, GrantID: "pmt_c"})
+	h.emit(history.Event{Kind: history.Publish, PlaceID: "plc_a", BoardID: "brd_1", DoorID: door, CommandID: cmd, Epoch: b.epoch, NotAfterMs: 5000, Op: "open"})
+	h.emit(history.Event{Kind: history.Actuation, BoardID: "brd_1", PlaceID: "plc_a", DoorID: door, Channel: 1, Boot: b.boot, Action: "pulse", Cause: "command", CommandID: cmd, Revision: b.rev})
+	h.emit(history.Event{Kind: history.Received, BoardID: "brd_1", CommandID: cmd, Result: "ok"})
+	h.emit(history.Event{Kind: history.RecordIn, RecordID: h.id("rec"), PlaceID: "plc_a", DoorID: door, CommandID: cmd, Result: "opened", Reason: vocab.Reason(method), Method: method, Actor: "guest:*1234"})
+}
+
+// refused is the record of somebody whom the server didn't let in.
+func (h *builder) refused(method, door, reason string) {
+	h.emit(history.Event{Kind: history.RecordIn, RecordID: h.id("rec"), PlaceID: "plc_a", DoorID: door, Result: "denied", Reason: vocab.Reason(reason), Method: method, Actor: "guest:*1234"})
 }
 
 func (h *builder) phone(result, reason, door string) {
 	h.pass(10_000) // within 3 s it would count as one call
 	h.did("plc_a", "POST", phoneRoute, 200, history.CallText{In: fields{"from": "mia"},
-		Out: fields{"answered": true, "result": result, "reason": reason, "doorId": door}}, nil)
+		Out: fields{"answered": true, "result": result, "reason": reason, "doorId": door}}, func() {
+		switch result {
+		case "opened":
+			h.entered("phone")
+		case "denied":
+			h.refused("phone", door, reason)
+		}
+	})
 }
 
 // customer is the life of a permit as its partner sees it, with a membership, a policy and a change of hours.
@@ -195,13 +215,18 @@ func TestPlantedContentBugs(t *testing.T) {
 		{"a live link doesn't", answered("POST", linkRoute, 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 404, "link_invalid" }), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
 		{"a link opens without a command", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.Intent && e.Method == "link" }, func(e *history.Event) { e.Method = "phone" })
-		}, []string{"ENT-3"}, call, "no command from a link"},
+		}, []string{"ENT-3"}, call, "no command by link for its door ended reported"},
+		{"a call opens without a command", func(t *testing.T, h *builder) {
+			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.Intent && e.Method == "phone" }, func(e *history.Event) { e.Method = "link" })
+		}, []string{"ENT-3"}, call, "no command by phone for its door ended reported"},
+		{"a link is offline, but its command opened", answered("POST", linkRoute, 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 503, "store_offline" }), []string{"ENT-3"}, call, "no command by link for its door ended offline"},
+		{"a link is told the wrong status", answered("POST", linkRoute, 1, func(e *history.Event, c *history.CallText) { e.Status = 409 }), []string{"ENT-3"}, call, "answered 409 link_invalid, but it is 404"},
 		{"a revoked phone is let in", answered("POST", phoneRoute, 1, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "opened", "doorId": doorOf("brd_1", 1)}
 		}), []string{"ENT-1", "ENT-3"}, call, "denies: revoked"},
 		{"a member is denied", answered("POST", phoneRoute, 2, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "denied", "reason": "revoked"}
-		}), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
+		}), []string{"PERM-1", "ENT-1", "ENT-3", "ENT-4"}, call, "has no record"},
 		{"a call opens another door", answered("POST", phoneRoute, 0, func(e *history.Event, c *history.CallText) {
 			c.Out["doorId"] = doorOf("brd_1", 2)
 		}), []string{"ENT-1", "ENT-3"}, call, "the caller gets " + doorOf("brd_1", 1)},
@@ -210,7 +235,7 @@ func TestPlantedContentBugs(t *testing.T) {
 		}), []string{"ENT-1", "ENT-3"}, call, "the reference denies"},
 		{"not by one that has become one", answered("POST", phoneRoute, 4, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "denied", "reason": "door_out_of_scope"}
-		}), []string{"PERM-1", "ENT-1", "ENT-3"}, call, "the reference opens"},
+		}), []string{"PERM-1", "ENT-1", "ENT-3", "ENT-4"}, call, "has no record"},
 		{"shown with the old period", answered("GET", createRoute+"/{id}", 0, func(e *history.Event, c *history.CallText) { c.Out["endsAt"] = rfc(t0 + 5*24*3600*1000) }), []string{"PERM-3"}, call, ""},
 		{"shown as active", answered("GET", createRoute+"/{id}", 1, func(e *history.Event, c *history.CallText) { c.Out["state"] = "active" }), []string{"PERM-4"}, call, "was revoked, but is shown"},
 		{"the page of a dead link", answered("GET", "/entry", 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 200, "" }), []string{"PERM-4"}, call, "page of a dead link"},

@@ -12,6 +12,9 @@ import (
 // the machine's clock.
 const notAfterSlackMs = 50
 
+// sentSlackMs is how late, on a busy machine, the stamp of a publish may come after its NotAfterMs was worked out.
+const sentSlackMs = 1000
+
 // results maps the result of an entry record to the outcome of its command.
 var results = map[vocab.Result]vocab.Outcome{
 	vocab.Opened: vocab.Reported, vocab.Held: vocab.Reported, vocab.Locked: vocab.Reported,
@@ -20,6 +23,24 @@ var results = map[vocab.Result]vocab.Outcome{
 
 // actions maps an operation to what the relay does for it.
 var actions = map[string]string{"open": "pulse", "hold": "hold", "close": "lock"}
+
+// statusOf are those of commands' answers, by outcome.
+var statusOf = map[vocab.Outcome]int{vocab.Reported: 200, vocab.Offline: 409, vocab.Refused: 502, vocab.NoResponse: 504}
+
+// misanswered judges the statusOf of answers: a 200 says that its command was reported, and each other outcome has a status
+// of its own.
+func (v *View) misanswered(t *tally, o vocab.Outcome) {
+	for _, e := range v.misfits {
+		switch {
+		case e.Outcome == o:
+			t.checked++
+			t.bad(e, "%s %s ended %s, but was answered %d", e.Method, e.Route, o, e.Status) // [CMD-1] [CMD-2] [CMD-3] [CMD-4]
+		case o == vocab.Reported && e.Status == 200:
+			t.checked++
+			t.bad(e, "%s %s was answered 200 with outcome %q", e.Method, e.Route, e.Outcome) // [CMD-1]
+		}
+	}
+}
 
 // told is the first event that revealed outcome o of a command: an answer, or the record if nobody was answered (entry
 // by people, a lost answer); nil if there is none.
@@ -57,6 +78,7 @@ func (v *View) cmd1() *tally {
 		t.checked++
 		t.bad(e, "%s %s was answered 200 without a commandId", e.Method, e.Route) // [CMD-1]
 	}
+	v.misanswered(t, vocab.Reported)
 	for _, c := range v.order {
 		v.guestSays(t, c)
 		told := c.told(vocab.Reported)
@@ -92,6 +114,7 @@ func cmd2(v *View) Verdict {
 
 func (v *View) cmd2() *tally {
 	t := &tally{}
+	v.misanswered(t, vocab.Offline)
 	for _, c := range v.order {
 		if c.told(vocab.Offline) == nil || !v.hasServer && !v.truth(c) {
 			continue
@@ -119,6 +142,7 @@ func cmd3(v *View) Verdict {
 
 func (v *View) cmd3() *tally {
 	t := &tally{}
+	v.misanswered(t, vocab.Refused)
 	for _, c := range v.order {
 		if c.told(vocab.Refused) == nil || v.unwitnessed(t, c, vocab.Refused, vocab.Refused) {
 			continue
@@ -151,6 +175,7 @@ type cmd4numbers struct {
 
 func (v *View) cmd4() (*tally, cmd4numbers) {
 	t, n := &tally{}, cmd4numbers{}
+	v.misanswered(t, vocab.NoResponse)
 	for _, c := range v.order {
 		unknown := c.told(vocab.NoResponse) != nil
 		if unknown && c.byGuest() {
@@ -178,14 +203,21 @@ func (v *View) cmd4() (*tally, cmd4numbers) {
 	return t, n
 }
 
-// inTime checks that no command acts after notAfter, counted from the acceptance of the request, not from when the
-// server sent it.
+// inTime checks that no command acts after notAfter, counted from the acceptance of the request: neither from when the
+// server had stored it, nor from when it sent it.
 func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 	sent, intent := earliest(c.publishes), earliest(c.intents)
 	if sent == nil || sent.WallNs == 0 {
 		return
 	}
-	accept := v.acceptMs(sent)
+	accept, took := v.acceptMs(sent), int64(0)
+	if intent != nil {
+		took = intent.TookNs / 1e6
+	}
+	known := intent != nil && intent.WallNs != 0
+	if known && sent.NotAfterMs != 0 && v.longer(intent, sent, accept+sentSlackMs-took-sent.NotAfterMs) {
+		t.bad(sent, "%s was sent %s after it was accepted, with %s left to act, but notAfter is %s", c.id, secs((sent.WallNs-intent.WallNs)/1e6+took), secs(sent.NotAfterMs), secs(accept)) // [CMD-4]
+	}
 	for _, a := range c.acts {
 		if a.WallNs == 0 {
 			continue
@@ -196,8 +228,8 @@ func (v *View) inTime(t *tally, n *cmd4numbers, c *command) {
 		switch {
 		case sent.NotAfterMs != 0 && v.longer(sent, a, sent.NotAfterMs+notAfterSlackMs):
 			t.bad(a, "%s acted %s after it was sent, but notAfter is %s", c.id, secs(ms), secs(sent.NotAfterMs)) // [CMD-4]
-		case intent != nil && intent.WallNs != 0 && v.longer(intent, a, accept+notAfterSlackMs):
-			t.bad(a, "%s acted %s after it was accepted, but notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6), secs(accept)) // [CMD-4]
+		case known && v.longer(intent, a, accept+notAfterSlackMs-took):
+			t.bad(a, "%s acted %s after it was accepted, but notAfter is %s", c.id, secs((a.WallNs-intent.WallNs)/1e6+took), secs(accept)) // [CMD-4]
 		}
 	}
 }

@@ -74,10 +74,11 @@ func (v *View) boardDecides(n *decisions, b *board) {
 	line, resuming := lineState{}, false // resuming: back after more than 36 h, but no acknowledgement yet
 	var joined *history.Event            // set while the run has just begun: its first presentation may have moved the relay earlier
 	for _, e := range b.onsite {
+		was := line
 		line.see(e)
 		switch {
 		case e.Kind == history.Online:
-			resuming = over(e.OutageAgeMs)
+			resuming = b.mayResume(v, &was, e)
 		case e.Kind == history.Applied:
 			resuming = false
 		case e.Kind == history.Begun:
@@ -86,6 +87,10 @@ func (v *View) boardDecides(n *decisions, b *board) {
 			joined = nil
 		case e.Kind == history.Presented:
 			joined = nil
+			if e.OutageAgeMs < 0 && !b.maySayLost(v, e) {
+				n.limit.checked++
+				n.limit.bad(e, "%s says that its clock is lost, but nothing has happened to it since it spoke to the server", b.id) // [OFF-2]
+			}
 			n.presented(b, p, presentation{e, paired.lines[e], line, resuming})
 		case orphan[e]:
 			n.byNobody(b, e, &line)

@@ -12,8 +12,8 @@ import (
 )
 
 // ent4 judges ENT-4: each accepted command has exactly one entry record with its outcome, no record belongs to a
-// command that was never given, on-site attempts at connected boards are recorded once, and no record shows a phone
-// number.
+// command or an attempt that never was, on-site attempts at connected boards and refused links and calls are recorded once,
+// and no record shows a phone number.
 func ent4(v *View) Verdict {
 	t := &tally{}
 	commands, attempts := 0, 0
@@ -23,7 +23,9 @@ func ent4(v *View) Verdict {
 		}
 		for _, b := range v.sortedBoards() {
 			attempts += v.uploaded(t, b, false)
+			v.invented(t, b)
 		}
+		attempts += v.refused(t)
 	}
 	v.lists(t)
 	for _, e := range v.records {
@@ -34,7 +36,7 @@ func ent4(v *View) Verdict {
 			t.bad(c.Event, "%s %s was answered with a phone number in full", c.Method, c.Route)
 		}
 	}
-	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s on-site attempts in %s records, once each",
+	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s attempts in %s records, once each",
 		amount.Number(commands), amount.Number(attempts), amount.Number(len(v.records)))).
 		triedIf(v.told, v.ofBoth(), "no records were read, and there wasn't both a command and an attempt to enter")
 }

@@ -106,6 +106,7 @@ func TestLimitTried(t *testing.T) {
 	}
 	timeless := func(revision int64) func(*builder) {
 		return func(h *builder) {
+			h.emit(history.Event{Kind: history.Rebooted, BoardID: "brd_1"})
 			at(60_000, vocab.Denied, vocab.OutageLimit)(h)
 			for _, kind := range []string{history.Presented, history.Actuation} {
 				h.last(kind, func(e *history.Event) { e.OutageAgeMs, e.Revision = -1, min(e.Revision, revision) })

@@ -3,12 +3,12 @@ package judge
 import "github.com/doorlab/doorlab/internal/history"
 
 // journals judges what the lines of ground truth say about themselves: they are numbered without a gap, a reboot raises
-// the boot, the revision is one that the board has, and the outage age is that of its line, as is a hello's. A line without a command
-// belongs to the clause of its cause.
+// the boot, what moved is the door's channel, the revision is one that the board has, and the outage age is that of its
+// line, as is a hello's. A line without a command belongs to the clause of its cause.
 func (v *View) journals(b book) {
 	for _, x := range v.sortedBoards() {
 		if x.truth {
-			j := journal{v: v, b: b, of: x}
+			j := journal{v: v, b: b, of: x, doors: map[string]int{}}
 			for _, e := range x.onsite {
 				j.see(e)
 			}
@@ -24,6 +24,7 @@ type journal struct {
 	line  lineState
 	last  *history.Event // the line before
 	acked *history.Event // the last acknowledgement; nil = nothing is known to be stored
+	doors map[string]int // their channels
 	gap   bool           // the history lacks lines before the next: a scenario told the board what to do, or the run begins here
 }
 
@@ -37,6 +38,7 @@ func (j *journal) see(e *history.Event) {
 		j.acked = e
 	case history.Door: // a process that kept nothing begins here, too
 		j.acked, j.line = nil, lineState{}
+		j.doors[e.DoorID] = e.Channel
 	case history.Attached:
 		j.acked, j.gap = nil, len(j.v.hands[j.of.id]) > 0
 	case history.Wiped, history.Detached:
@@ -51,14 +53,17 @@ func (j *journal) see(e *history.Event) {
 	}
 }
 
-// hello judges the outage age that a board states when its line is back: it may not be younger than its outage. Where the
-// server notes a hello by a clock of its own, a jump may lie between the line's return and the hello.
+// hello judges the outage age that a board states when its line is back: it may be neither younger than its outage nor
+// older. Where the server notes a hello by a clock of its own, a jump may lie between the line's return and the hello.
 func (j *journal) hello(e *history.Event) {
+	if e.OutageAgeMs < 0 && !j.of.maySayLost(j.v, e) {
+		j.b.at("OFF-4").bad(e, "%s says in its hello that its clock is lost, but nothing has happened to it since it spoke to the server", j.of.id) // [OFF-4]
+	}
 	if j.line.downAt == 0 || j.line.cause == nil || j.line.cause.Src != e.Src {
 		return
 	}
-	low, _, ok := j.line.age(e.At)
-	if ok && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && e.OutageAgeMs < low-ageServerSlackMs {
+	low, high, ok := j.line.age(e.At)
+	if ok && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && (e.OutageAgeMs < low-ageServerSlackMs || e.OutageAgeMs > high+ageServerSlackMs) {
 		j.b.at("OFF-4").bad(e, "%s says outage age %s in its hello, but its line has been down for %s", j.of.id, history.Age(e.OutageAgeMs), history.Age(e.At-j.line.downAt)) // [OFF-4]
 	}
 }
@@ -75,6 +80,12 @@ func (j *journal) entry(e *history.Event) {
 	}
 	if a := j.acked; a != nil && e.Revision < a.Revision && j.v.before(a, e) {
 		t.bad(e, "%s says revision %d in its journal, but had acknowledged %d", x.id, e.Revision, a.Revision) // [CMD-1]
+	}
+	if channel, known := j.doors[e.DoorID]; known && e.Channel != channel && moved(e) {
+		t.bad(e, "%s moved channel %d for %s, which is on channel %d", x.id, e.Channel, e.DoorID, channel) // [CMD-1] [ENT-1] [OFF-3] [CMD-7]
+	}
+	if e.OutageAgeMs < 0 && !x.maySayLost(j.v, e) {
+		t.bad(e, "%s says in its journal that its clock is lost, but nothing has happened to it since it spoke to the server", x.id) // [ENT-1] [OFF-3] [CMD-7]
 	}
 	if e.Cause != "hold_end" { // people at a reader and resting behaviours have their ages judged with what they did
 		return

@@ -27,6 +27,10 @@ func TestJournals(t *testing.T) {
 		return e
 	}
 	begun := history.Event{Kind: history.Begun, At: t0 + 2}
+	door := func(n int) history.Event { return history.Event{Kind: history.Door, DoorID: "dor_1", Channel: n} }
+	moves := func(seq int64, n int) history.Event {
+		return history.Event{Kind: history.Actuation, At: t0 + seq, JournalSeq: seq, Boot: 1, Action: "pulse", Cause: "command", DoorID: "dor_1", Channel: n}
+	}
 	cut := history.Event{Kind: history.Line, At: t0 + 2000, Op: "down", Text: "offline"}
 	for name, c := range map[string]struct {
 		events []history.Event
@@ -53,7 +57,17 @@ func TestJournals(t *testing.T) {
 		"a hold's end while it was away":    {[]history.Event{away, again, late(aged(line(602_000, 3, 1, 7, "hold_end"), 300_000), 300_000)}, nil},
 		"a hold's end that isn't late":      {[]history.Event{away, again, aged(line(602_000, 3, 1, 7, "hold_end"), 300_000)}, []string{"CMD-7"}},
 		"a hold's end too late for that":    {[]history.Event{away, again, late(aged(line(610_000, 3, 1, 7, "hold_end"), 300_000), 300_000)}, []string{"CMD-7"}},
+		"the door's channel":                {[]history.Event{door(3), moves(1, 3)}, nil},
+		"another door's channel":            {[]history.Event{door(3), moves(1, 1)}, []string{"CMD-1"}},
+		"a door that has moved":             {[]history.Event{moves(1, 1), door(3), moves(2, 3)}, nil},
 		"a hello after an outage":           {[]history.Event{cut, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, 60_000)}, nil},
+		"a hello that exaggerates it":       {[]history.Event{cut, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, 40*3600_000)}, []string{"OFF-4"}},
+		"a clock that is lost":              {[]history.Event{applied, reboot, aged(line(3000, 1, 2, 7, "hold_end"), -1)}, nil},
+		"a clock lost without a reason":     {[]history.Event{applied, cut, aged(line(62_000, 1, 1, 7, "outage"), -1)}, []string{"OFF-3"}},
+		"a hello that has lost its clock":   {[]history.Event{applied, cut, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, -1)}, []string{"OFF-4"}},
+		"... after a reboot":                {[]history.Event{applied, reboot, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, -1)}, nil},
+		"... twice, and not heard":          {[]history.Event{applied, reboot, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, -1), aged(history.Event{Kind: history.Online, At: t0 + 63_000}, -1)}, nil},
+		"... twice, though heard":           {[]history.Event{applied, reboot, aged(history.Event{Kind: history.Online, At: t0 + 62_000}, -1), applied, aged(history.Event{Kind: history.Online, At: t0 + 63_000}, -1)}, []string{"OFF-4"}},
 		"a hello that denies it":            {[]history.Event{cut, {Kind: history.Online, At: t0 + 62_000}}, []string{"OFF-4"}},
 	} {
 		t.Run(name, func(t *testing.T) {

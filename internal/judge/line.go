@@ -1,6 +1,10 @@
 package judge
 
-import "github.com/doorlab/doorlab/internal/history"
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
 
 // How far a board's own outage age may be off from its line's: if the line was taken down on purpose, and if only the
 // server's word for the end of the connection exists. After a silent end, the board counts from the last packet, as it
@@ -98,4 +102,42 @@ func (s *lineState) due(e *history.Event) int64 {
 		late = min(late, pulseLateMs)
 	}
 	return e.At - late
+}
+
+// maySayLost reports whether a board may say that its clock is lost: it died, or its process or the run began, and it
+// hasn't acknowledged anything to the server since it came back.
+func (b *board) maySayLost(v *View, e *history.Event) bool {
+	var excuse *history.Event
+	for _, x := range slices.Concat(b.deaths, b.onsite) {
+		switch x.Kind {
+		case history.Rebooted, history.Wiped, history.Door, history.Attached, history.Begun:
+			if !v.before(e, x) && (excuse == nil || sooner(excuse, x)) {
+				excuse = x
+			}
+		}
+	}
+	heard, hello := false, (*history.Event)(nil)
+	for _, x := range b.applied {
+		switch {
+		case excuse != nil && !v.before(excuse, x) || !v.before(x, e):
+		case x.Kind == history.Online:
+			hello = x
+		case x.Kind == history.Applied && hello != nil:
+			heard = true
+		}
+	}
+	return !heard
+}
+
+// mayResume reports whether a board may say in its hello that decisions have stopped: its clock is lost, or its line, as it
+// was before, may have been down for over 36 h.
+func (b *board) mayResume(v *View, was *lineState, hello *history.Event) bool {
+	if !over(hello.OutageAgeMs) {
+		return false
+	}
+	if hello.OutageAgeMs < 0 {
+		return b.maySayLost(v, hello)
+	}
+	_, high, known := was.age(hello.At)
+	return !known || over(high+ageServerSlackMs)
 }

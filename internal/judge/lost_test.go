@@ -34,7 +34,12 @@ func TestLostFlashes(t *testing.T) {
 	}
 	runPlants(t, []planted{
 		{"a flash that is never filled again", func(_ *testing.T, h *builder) { emptied(h) },
-			[]string{"OFF-4"}, history.Online, "never got to revision"},
+			[]string{"SYNC-1", "SYNC-2", "OFF-4"}, history.Online, "never got to revision"},
+		{"a flash that is filled again after two hours", func(_ *testing.T, h *builder) {
+			emptied(h)
+			h.pass(2 * 3600_000)
+			h.apply("brd_1")
+		}, []string{"SYNC-1", "SYNC-2"}, history.Committed, "was on brd_1 only after"},
 		{"a real board's that is never filled again", func(_ *testing.T, h *builder) {
 			h.guest()
 			h.emit(history.Event{Kind: history.Online, BoardID: "brd_1", PlaceID: "plc_a", Epoch: h.boards["brd_1"].epoch + 1})

@@ -70,3 +70,29 @@ func TestWithoutNotAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestNotAfterFromAcceptance: the server's own time for storing a command counts, too.
+func TestNotAfterFromAcceptance(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		tookMs, actMs, leftMs int64
+		want                  Status
+		at                    string
+	}{
+		"stored at once, acts in time":       {1, 4000, 5000, Pass, ""},
+		"stored after 2 s, acts in time":     {2000, 2000, 3000, Pass, ""},
+		"stored after 2 s, acts after 4 s":   {2000, 4000, 5000, Fail, history.Publish},
+		"stored after 0.5 s, acts after 5 s": {500, 4900, 5000, Fail, history.Actuation},
+		"sent with time of its own":          {2000, 1000, 5000, Fail, history.Publish},
+	} {
+		h := clean()
+		id := commandOf(t, h, "k-silent")
+		h.edit(t, 0, is(history.Intent, id), func(e *history.Event) { e.TookNs = c.tookMs * 1e6 })
+		h.edit(t, 0, is(history.Publish, id), func(e *history.Event) { e.NotAfterMs = c.leftMs })
+		h.edit(t, 0, is(history.Actuation, id), func(e *history.Event) { e.WallNs += c.actMs * 1e6 })
+		v := cmd4(NewView(h.events))
+		if v.Status != c.want || v.FirstBad != nil && v.FirstBad.Event.Kind != c.at {
+			t.Errorf("%s: %s, want %s at %q", name, v, c.want, c.at)
+		}
+	}
+}

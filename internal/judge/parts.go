@@ -12,7 +12,7 @@ import (
 // event, then it judges the groups. The zero value works.
 type Parts struct {
 	whole     whole
-	exchanges []history.Event // and the servers' starts
+	exchanges []history.Event // and the servers' starts, and the run's
 	callers   *View           // only those
 	verdicts  [][]Verdict
 	foreign   Foreign
@@ -63,8 +63,8 @@ func (p *Parts) See(e *history.Event) {
 	w := &p.whole
 	w.clocks.see(e)
 	w.tells.see(e)
-	// A server that starts counts its exchanges from zero, so its starts are kept, too.
-	if e.Kind == history.Call && e.Route == exchangeRoute || e.Kind == history.Started {
+	// A server that starts counts its exchanges from zero, so its starts are kept, too, and whether others may have made any.
+	if e.Kind == history.Call && e.Route == exchangeRoute || e.Kind == history.Started || e.Kind == history.Begun {
 		p.exchanges = append(p.exchanges, *e)
 	}
 	if e.PlaceID == "" {

@@ -10,7 +10,31 @@ import (
 // Subtler bugs: each of them once passed because its checker lacked a condition.
 func TestPlantedFinerBugs(t *testing.T) { runPlants(t, finerPlants()) }
 
-func finerPlants() []planted {
+func finerPlants() []planted { return append(statusPlants(), finerEvents()...) }
+
+func statusPlants() []planted {
+	answer := func(key string, change func(*history.Event)) func(*testing.T, *builder) {
+		return func(t *testing.T, h *builder) {
+			for i, id := 0, commandOf(t, h, key); i < len(h.events); i++ {
+				if e := &h.events[i]; is(history.Answer, id)(*e) {
+					change(e)
+				}
+			}
+		}
+	}
+	status := func(status int) func(*history.Event) {
+		return func(e *history.Event) { e.Status = status }
+	}
+	return []planted{
+		{"200 for an unknown outcome", answer("k-silent", status(200)), []string{"CMD-1", "CMD-4"}, history.Answer, "ended noResponse, but was answered 200"},
+		{"200 without an outcome", answer("k-open", func(e *history.Event) { e.Outcome = "" }), []string{"CMD-1"}, history.Answer, "was answered 200 with outcome"},
+		{"200 as soon as it was sent", answer("k-open", func(e *history.Event) { e.Outcome = "sent" }), []string{"ENT-4", "CMD-1"}, history.Answer, "was answered 200 with outcome"},
+		{"504 for offline", answer("k-off", status(504)), []string{"CMD-2"}, history.Answer, "ended offline, but was answered 504"},
+		{"409 for refused", answer("k-refused", status(409)), []string{"CMD-3"}, history.Answer, "ended refused, but was answered 409"},
+	}
+}
+
+func finerEvents() []planted {
 	return []planted{
 		{"refused but moved, and only the record tells", func(t *testing.T, h *builder) {
 			id := commandOf(t, h, "k-refused")

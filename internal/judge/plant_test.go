@@ -143,7 +143,7 @@ func commandPlants() []planted {
 			[]string{"CMD-4"}, history.Answer, "was given up"},
 		{"accepted long before it was sent", func(t *testing.T, h *builder) {
 			h.edit(t, 0, is(history.Intent, commandOf(t, h, "k-open")), func(e *history.Event) { e.WallNs -= 5100e6 })
-		}, []string{"CMD-4", "CMD-6"}, history.Actuation, "after it was accepted"},
+		}, []string{"CMD-4", "CMD-6"}, history.Publish, "after it was accepted"},
 	}
 }
 

@@ -107,7 +107,7 @@ func atRelay(events []history.Event) *View {
 	}, events...)
 	all = append(all, history.Event{Kind: history.Released, At: all[len(all)-1].At}) // shows that this board reports releases
 	for i := range all {
-		all[i].BoardID, all[i].Channel = "brd_1", 1
+		all[i].BoardID, all[i].Channel = "brd_1", max(all[i].Channel, 1)
 		if all[i].Kind == history.Released && i == len(all)-1 {
 			all[i].Channel = 2
 		}

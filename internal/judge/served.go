@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -25,11 +26,16 @@ type deciding struct {
 	*call
 	place   string
 	rulings []ruling
-	opened  bool         // the server let the person in, whatever became of the command
-	fresh   bool         // soon after what makes it so: a link died, or somebody's permit began
-	reason  vocab.Reason // why it didn't
+	door    string        // "" if none could be chosen
+	outcome vocab.Outcome // of the command, if the server let the person in; "" if it didn't
+	fresh   bool          // soon after what makes it so: a link died, or somebody's permit began
+	reason  vocab.Reason  // why it didn't
+	wrong   string        // about the command that its outcome should be of
 	ambig   bool
 }
+
+// opened: the server let the person in, whatever became of the command.
+func (d *deciding) opened() bool { return d.outcome != "" }
 
 // longMs: the rulings at the two ends of a call that took longer, over a jump say, needn't be those in between.
 const longMs = 10_000
@@ -63,8 +69,18 @@ func (v *View) serverDecisions() *served {
 		case c.Route == phoneRoute:
 			d = v.phoneDecided(c)
 		}
-		if d == nil || !v.judgeServed(b, d) {
+		if d != nil {
+			d.wrong = v.endedOtherwise(d)
+		}
+		judged := d != nil && v.judgeServed(b, d)
+		if !judged {
 			v.answered(b, c)
+		}
+		if d != nil && d.wrong != "" {
+			if !judged {
+				b.at("ENT-3").checked++
+			}
+			b.breach(c, []string{"ENT-3"}, "%s %s: %s", c.Method, c.Route, d.wrong) // [ENT-3]
 		}
 	}
 	return b
@@ -86,10 +102,11 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 	if len(given) == 0 || c.in("doorId") == "" {
 		return nil
 	}
-	d := &deciding{call: c, place: given[0].place}
+	d := &deciding{call: c, place: given[0].place, door: c.in("doorId"), outcome: outcomeByCode[c.Code]}
 	switch {
-	case c.ok() || c.Code == "store_offline" || c.Code == "device_refused" || c.Code == "device_no_response":
-		d.opened = true
+	case c.ok():
+		d.outcome = vocab.Reported
+	case d.opened():
 	case c.Code == "link_invalid":
 		d.reason = vocab.LinkInvalid
 	case c.Code == "entry_denied":
@@ -234,10 +251,10 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		r.moot = r.moot || o.moot
 	}
 	b.take(r)
-	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.byDoor()[d.in("doorId")], func(c *command) bool { return c.told(o) != nil }) {
+	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.byDoor()[d.door], func(c *command) bool { return c.told(o) != nil }) {
 		b.alike++
 	}
-	if came := d.Route == linkRoute && d.ok() || d.out("result") == string(vocab.Opened); came && r.allow && r.kind == "permit" && d.fresh {
+	if came := d.outcome == vocab.Reported && d.wrong == ""; came && r.allow && r.kind == "permit" && d.fresh {
 		b.permitted++
 	}
 	if r.reasons[0] == vocab.LinkInvalid && d.fresh {
@@ -260,16 +277,14 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	}
 	where := fmt.Sprintf("%s %s", d.Method, d.Route)
 	switch {
-	case d.opened && !r.allow:
+	case d.opened() && !r.allow:
 		b.breach(d.call, clauses, "%s: let in, but the reference denies: %s", where, r.reasons[0]) // [PERM-4] [ENT-1] [ENT-2] [ENT-3]
-	case !d.opened && r.allow:
+	case !d.opened() && r.allow:
 		b.breach(d.call, clauses, "%s: denied for %s, but the reference opens: %s", where, d.reason, r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
-	case !d.opened && !slices.Contains(reasons, d.reason):
+	case !d.opened() && !slices.Contains(reasons, d.reason):
 		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, but the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]
-	case d.opened && len(doors) > 0 && !slices.Contains(doors, d.out("doorId")):
+	case d.opened() && len(doors) > 0 && !slices.Contains(doors, d.out("doorId")):
 		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, but by the reference the caller gets %s", where, d.out("doorId"), doors[0]) // [ENT-1] [ENT-3]
-	case d.ok() && d.opened && d.Route == linkRoute && v.hasIntents && !v.commanded(d):
-		b.breach(d.call, []string{"ENT-3"}, "%s was answered 200, but no command from a link was reported for its door", where) // [ENT-3]
 	}
 	return true
 }
@@ -291,16 +306,33 @@ func stateOf(r ruling) string {
 	return ""
 }
 
-// commanded reports whether a command of a link for the door was reported during the call, or during the call whose
-// answer it shares.
-func (v *View) commanded(d *deciding) bool {
-	for _, c := range v.byDoor()[d.in("doorId")] {
-		if c.told(vocab.Reported) == nil || len(c.intents) == 0 || c.intents[0].Method != "link" {
+// methodOf is how people come in by a route.
+var methodOf = map[string]string{linkRoute: "link", phoneRoute: "phone"}
+
+// linkStatus are the statuses of what a press is answered, by code.
+var linkStatus = map[string]int{"": 200, "link_invalid": 404, "entry_denied": 409, "store_offline": 503, "device_refused": 502, "device_no_response": 504}
+
+// endedOtherwise is what is wrong if no command of the same kind for the door ended as the answer says, "" if one did: during
+// the call, or during the one whose answer it shares. An answer may be shared over a restart, and what the previous run
+// did needn't be in the history.
+func (v *View) endedOtherwise(d *deciding) string {
+	if want := linkStatus[d.Code]; d.Route == linkRoute && d.Status != want {
+		return fmt.Sprintf("answered %d %s, but it is %d", d.Status, d.Code, want)
+	}
+	since := d.SentAt - sameMs - clockMs
+	near := func(s *history.Event) bool { return s.At >= since && !v.before(d.Event, s) }
+	if !d.opened() || !v.hasIntents || slices.ContainsFunc(v.starts, near) || v.begun != nil && near(v.begun) {
+		return ""
+	}
+	for _, c := range v.byDoor()[d.door] {
+		told := c.told(d.outcome)
+		if told == nil || len(c.intents) == 0 || c.intents[0].Method != methodOf[d.Route] {
 			continue
 		}
-		if e := c.intents[0]; !v.before(d.Event, e) && e.At >= d.SentAt-sameMs-clockMs {
-			return true
+		e := c.intents[0]
+		if shared := e.At >= since || !v.before(told, d.started()); shared && !v.before(d.Event, e) {
+			return ""
 		}
 	}
-	return false
+	return fmt.Sprintf("let in, but no command by %s for its door ended %s", methodOf[d.Route], d.outcome)
 }

@@ -34,13 +34,12 @@ func (v *View) phoneDecided(c *call) *deciding {
 	if !known {
 		return nil
 	}
-	switch vocab.Result(c.out("result")) {
-	case vocab.Opened, vocab.Offline, vocab.Refused, vocab.NoResponse:
-		d.opened = true
-		if c.out("doorId") == "" {
-			return nil
-		}
-	case vocab.Denied:
+	d.door, d.outcome = c.out("doorId"), results[vocab.Result(c.out("result"))]
+	switch {
+	case d.opened() && d.door == "":
+		return nil
+	case d.opened():
+	case c.out("result") == string(vocab.Denied):
 		d.reason = vocab.Reason(c.out("reason"))
 	default:
 		return nil

@@ -98,6 +98,9 @@ func (b *board) steps(p *place) (out []step, wrong *history.Event) {
 			if e.Revision == badRev { // a hello has no digest
 				continue
 			}
+		case history.Wiped, history.Attached: // see loses
+			top = -1
+			continue
 		default:
 			continue
 		}

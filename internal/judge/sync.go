@@ -49,6 +49,7 @@ func (v *View) fresh(clause, op string) Verdict {
 		}
 		steps, wrong := b.steps(p)
 		f.board(v, b, p, op, steps)
+		f.refilled(v, b, p, op)
 		if e, right := b.differed(p); e != nil {
 			f.differs(b, p, op, e, right)
 		}
@@ -91,6 +92,48 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 		f.commit(v, b, c, spans[s:], applied)
 	}
 }
+
+// refilled checks that a board without its content, because its flash was lost or another board has its place, gets it back
+// within 300 s of connection: whatever had been committed when it said hello.
+func (f *freshness) refilled(v *View, b *board, p *place, op string) {
+	seen, waiting := f.seen, f.waiting
+	for i, e := range b.applied {
+		if !loses(e) {
+			continue
+		}
+		life := b.applied[i+1:]
+		if n := slices.IndexFunc(life, loses); n >= 0 {
+			life = life[:n]
+		}
+		n := slices.IndexFunc(life, func(e *history.Event) bool { return e.Kind == history.Online })
+		if n < 0 || v.begun != nil && sooner(life[n], v.begun) {
+			continue
+		}
+		hello, last := life[n], life[len(life)-1]
+		var c *history.Event
+		for _, x := range p.commits {
+			if means(x) == op && v.before(x, hello) {
+				c = x
+			}
+		}
+		if c == nil {
+			continue
+		}
+		got := step{at: never}
+		if n := slices.IndexFunc(life, func(e *history.Event) bool {
+			return e.Revision >= c.Revision && (e.Kind == history.Online || p.good(b, e))
+		}); n >= 0 {
+			got = step{life[n].Revision, life[n].At, life[n]}
+		}
+		f.commit(v, b, c, slices.DeleteFunc(slices.Clone(b.spans()), func(sp span) bool {
+			return sooner(sp.online, hello) || sooner(last, sp.online)
+		}), got)
+	}
+	f.seen, f.waiting = seen, waiting // it shows nothing new about the operation
+}
+
+// loses reports whether an event takes a board's content away.
+func loses(e *history.Event) bool { return e.Kind == history.Wiped || e.Kind == history.Attached }
 
 // concerns reports whether a presentation has to do with a registration or a revocation: a stranger, or somebody at a
 // door with a free or closed window, gets the same answer with and without it.

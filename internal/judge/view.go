@@ -21,6 +21,7 @@ type View struct {
 	records  []*history.Event
 	starts   []*history.Event
 	nameless []*history.Event            // 200 of a door command without its id
+	misfits  []*history.Event            // answers to commands whose status isn't that of their outcome
 	unasked  []*history.Event            // movements for a command without its id
 	looks    []*history.Event            // at what boards have
 	hands    map[string][]*history.Event // by board: Hand, and Attached after one
@@ -221,10 +222,13 @@ func (v *View) addCommand(e *history.Event) {
 			k.publishes = append(k.publishes, e)
 		}
 	}
+	switch named := e.CommandID != ""; {
+	case e.Kind == history.Answer && !named && e.Status == 200 && e.Meaning != "":
+		v.nameless = append(v.nameless, e)
+	case e.Kind == history.Answer && e.Meaning != "" && (named || definite(e)) && statusOf[e.Outcome] != e.Status:
+		v.misfits = append(v.misfits, e)
+	}
 	if e.CommandID == "" {
-		if e.Kind == history.Answer && e.Status == 200 && e.Meaning != "" {
-			v.nameless = append(v.nameless, e)
-		}
 		return
 	}
 	c := v.command(e)

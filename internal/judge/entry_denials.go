@@ -1,0 +1,102 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
+
+// recordedCalls is how many refused calls of a number are recorded within a minute.
+const recordedCalls = 6
+
+// denial is an attempt to enter by link or phone that was refused, and that must be in the records.
+type denial struct {
+	*call
+	door, reason string
+	record       *history.Event
+}
+
+// refusals are all of them, in the order of their answers. Links are answered 429 once they are over their limit; of calls,
+// only as many are sure to be recorded as one number may make, because the numbers' own limits aren't known here.
+func (v *View) refusals() (out []*denial) {
+	lately := map[string][]int64{} // refused calls by place
+	for _, c := range v.calls() {
+		d := &denial{call: c}
+		place := c.PlaceID
+		switch b := v.doors[c.in("doorId")]; {
+		case c.Method != "POST":
+			continue
+		case c.Route == linkRoute && c.Code == "entry_denied" && b != nil:
+			d.door, d.reason, place = c.in("doorId"), c.out("rule"), b.place
+		case c.Route == phoneRoute && c.ok() && c.out("result") == string(vocab.Denied):
+			d.door, d.reason = c.out("doorId"), c.out("reason")
+			lately[place] = append(slices.DeleteFunc(lately[place], func(at int64) bool { return at < c.SentAt-60_000-clockMs }), c.At)
+			if len(lately[place]) > recordedCalls || !v.oneClock() {
+				continue
+			}
+		default:
+			continue
+		}
+		if c.SentNs != 0 && v.knows(v.places[place], c) && !v.dying(c.started(), c.Event) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// refused judges the records of refused attempts: each has one, made between request and answer. It returns how many do.
+func (v *View) refused(t *tally) (n int) {
+	type attempt struct{ method, door, reason string }
+	records := map[attempt][]*history.Event{}
+	for _, e := range v.records {
+		if e.Result == vocab.Denied && e.BoardID == "" {
+			a := attempt{e.Method, e.DoorID, string(e.Reason)}
+			records[a] = append(records[a], e)
+		}
+	}
+	all := v.refusals()
+	fits := func(d *denial, e *history.Event) bool { return !v.before(e, d.started()) && !v.before(d.Event, e) }
+	of := func(d *denial) attempt { return attempt{methodOf[d.Route], d.door, d.reason} }
+	taken := map[*history.Event]bool{}
+	for _, d := range all {
+		t.checked++
+		i := slices.IndexFunc(records[of(d)], func(e *history.Event) bool { return !taken[e] && fits(d, e) })
+		if i < 0 { // [ENT-4]
+			t.bad(d.Event, "%s %s was denied for %s, but has no record", d.Method, d.Route, d.reason)
+			continue
+		}
+		n++
+		d.record = records[of(d)][i]
+		taken[d.record] = true
+	}
+	if !v.oneClock() { // others may have tried at the same time
+		return n
+	}
+	for _, d := range all {
+		again := func(e *history.Event) bool {
+			return d.record != nil && !taken[e] && fits(d, e) && e.Actor == d.record.Actor && e.RecordID != d.record.RecordID
+		}
+		if i := slices.IndexFunc(records[of(d)], again); i >= 0 { // [ENT-4]
+			t.bad(records[of(d)][i], "%s %s was denied once, but has a second record", d.Method, d.Route)
+		}
+	}
+	return n
+}
+
+// invented judges the records of a board's uploads that nobody made at its reader.
+func (v *View) invented(t *tally, b *board) {
+	if !b.truth || v.begun != nil || len(v.hands[b.id]) > 0 || v.seats[b.id] != nil {
+		return
+	}
+	made := map[int64]bool{}
+	for _, e := range b.presented {
+		made[e.RecordSeq] = true
+	}
+	for _, e := range b.records {
+		if !made[e.RecordSeq] {
+			t.checked++
+			t.bad(e, "record %d of %s says %s, but nobody was at its reader then", e.RecordSeq, b.id, said(e)) // [ENT-4]
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package judge
+
+import (
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// TestSharedAnswers: a press may be answered with what an earlier one's command came to, without one of its own.
+func TestSharedAnswers(t *testing.T) {
+	t.Parallel()
+	pressed := func(h *builder, change func()) {
+		h.did("plc_a", "POST", linkRoute, 200, history.CallText{In: fields{"t": "link of mia", "doorId": doorOf("brd_1", 1)}}, change)
+	}
+	for name, c := range map[string]struct {
+		more func(h *builder)
+		want bool
+	}{
+		"within 3 s": {func(h *builder) { h.pass(2000); pressed(h, nil) }, true},
+		"later":      {func(h *builder) { h.pass(9000); pressed(h, nil) }, false},
+		"of one that was still waiting": {func(h *builder) {
+			h.pass(9000)
+			pressed(h, func() { h.entered("link") })
+			e := &h.events[len(h.events)-6] // its intent: it came 7 s before the press that joined
+			e.At, e.WallNs = e.At-7000, e.WallNs-7000e6
+		}, true},
+		"over a restart": {func(h *builder) { h.pass(9000); h.restart(); h.pass(1000); pressed(h, nil) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newBuilder()
+			h.emit(history.Event{Kind: history.Started, Text: "server"})
+			h.base("plc_a")
+			h.addBoard("plc_a", "brd_1")
+			h.online("brd_1")
+			h.register(1)
+			h.pass(60_000)
+			h.press(200, "")
+			c.more(h)
+			s := NewView(h.events).served()
+			if got := len(s.of("ENT-3").found) == 0; got != c.want {
+				t.Errorf("passes: %t, want %t: %v", got, c.want, s.of("ENT-3").found)
+			}
+		})
+	}
+}
