@@ -168,6 +168,17 @@ func blocked(steps []*StepResult) {
 	}
 }
 
+// chargeNever charges expectations with clauses of their own with what became of their never: that they were false was
+// right.
+func chargeNever(s *StepResult, err error) {
+	own := StepResult{}
+	setStatus(&own, err)
+	for i := range s.Charges {
+		s.Charges[i].Status, s.Charges[i].Detail = own.Status, own.Detail
+	}
+	s.Spared = false
+}
+
 // cutShort is the error of a step whose time wasn't over when the file was interrupted: what it hadn't seen by then
 // says nothing about the target.
 func cutShort(res *StepResult, last error, spent, limit time.Duration) error {
