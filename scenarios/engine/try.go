@@ -13,7 +13,6 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -82,33 +81,6 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			res.Exchanges, res.Evidence = t.shown(&f.run.mask), f.run.mask.evidence(out)
 		}
 		return
-	}
-}
-
-// looked tells the judge at which places' boards the step looked.
-func (x *frame) looked() {
-	v := &x.step.Verbs
-	var of Ref
-	switch {
-	case v.Boards != nil:
-		of = v.Boards.Of
-	case v.Synced != nil:
-		of = v.Synced.Of
-	case v.Control != nil:
-		of = v.Control.Board
-	default:
-		return
-	}
-	places := map[string]bool{}
-	if !of.set() {
-		places[""] = true // all boards
-	} else if boards, err := x.boards(of); err == nil {
-		for _, b := range boards {
-			places[b.placeID] = true
-		}
-	}
-	for _, p := range slices.Sorted(maps.Keys(places)) {
-		x.run.emit(history.Event{Kind: history.Look, Text: x.step.verbName(), PlaceID: p})
 	}
 }
 

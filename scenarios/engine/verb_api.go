@@ -234,18 +234,12 @@ func (c *Control) run(x *frame) (fields, error) {
 		}
 	}
 	var body any
-	method := c.Method
 	if c.Body != nil {
 		if body, err = c.Body.eval(x.scope); err != nil {
 			return nil, err
 		}
 	}
-	if method == "" {
-		if method = "GET"; body != nil {
-			method = "POST"
-		}
-	}
-	a, err := x.run.lab.call(x.ctx, base, method, path, body)
+	a, err := x.run.lab.call(x.ctx, base, c.method(), path, body)
 	if err != nil {
 		return nil, err
 	}
