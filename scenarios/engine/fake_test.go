@@ -110,7 +110,7 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		say(w, 429, m{"error": "rate_limited"})
 	case strings.HasSuffix(r.URL.Path, "/apikey/token"):
-		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900}})
+		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900, "placeId": "plc_1"}})
 	case strings.HasSuffix(r.URL.Path, "/commands"):
 		key := r.Header.Get("Idempotency-Key")
 		if old, ok := f.answers[key]; ok {

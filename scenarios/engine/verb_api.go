@@ -132,6 +132,8 @@ func (c *Call) run(x *frame) (fields, error) {
 		if q.placeID, err = x.place(c.Place); err != nil {
 			return nil, err
 		}
+	} else {
+		q.placeID = x.placeOfKey(c.Key)
 	}
 	if c.Place.set() || c.Key.set() {
 		if q.apiKey, err = x.apiKey(c.Key, q.placeID); err != nil {
