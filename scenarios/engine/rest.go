@@ -24,7 +24,7 @@ func (r *run) reset(ctx context.Context, wait bool) error {
 		}
 	}
 	if r.lab.mode == "virtual" {
-		c, err := r.lab.move(ctx, "run", time.Time{})
+		c, err := r.lab.move(ctx, "run")
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 	if err == nil {
 		_ = r.synced(ctx, nil, catchUp) // boards that never catch up are for the judge
 		var c clockView
-		if c, err = r.lab.move(ctx, "advance", r.now().Add(overdue)); err == nil {
+		if c, err = r.lab.advance(ctx, r.now().Add(overdue), 0); err == nil {
 			r.saw(c)
 			r.emit(history.Event{Kind: history.Label, Text: "waiting until the last changes are due"})
 			r.readLists(ctx)
