@@ -16,9 +16,12 @@ import (
 // phones are the telephone numbers that the run has sent: no answer may contain them in full.
 type phones struct{ known sync.Map }
 
+// mostLearned is the longest body that is searched for numbers: longer than any import that the contract allows.
+const mostLearned = 8 << 20
+
 // learn collects the numbers in a request, at any depth.
 func (p *phones) learn(body []byte) {
-	if len(body) == 0 || len(body) > 64<<10 {
+	if len(body) == 0 || len(body) > mostLearned {
 		return
 	}
 	var v any
@@ -31,7 +34,7 @@ func (p *phones) walk(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, x := range v {
-			if s, ok := x.(string); ok && k == "phone" && len(s) >= 8 {
+			if s, ok := x.(string); ok && (k == "phone" || k == "from") && len(s) >= 8 {
 				p.known.Store(s, true)
 			}
 			p.walk(x)

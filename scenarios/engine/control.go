@@ -95,6 +95,7 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 	if err := l.watch.beforeLab(ctx, method, path); err != nil {
 		return nil, err
 	}
+	l.watch.phones.learn(raw)
 	sent := l.watch.sendNow()
 	a, err := send(ctx, l.http, method, base+control.Prefix+path, h, raw)
 	traceCall(ctx, method, base+control.Prefix+path, raw, a, err)
