@@ -156,7 +156,7 @@ func (s *Steps) nest(x *frame, depth int) error {
 
 // run gives names to values.
 func (v *VarSet) run(x *frame) (fields, error) {
-	for _, name := range keysOf(*v) {
+	for _, name := range asWritten(*v) {
 		e, err := (*v)[name].eval(x.scope)
 		if err != nil {
 			return nil, err
