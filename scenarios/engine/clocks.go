@@ -15,16 +15,14 @@ func (l *lab) clock(ctx context.Context) (c clockView, err error) {
 	return c, err
 }
 
-// abandoned is how many messages the jumps of all clocks have given up.
-func (l *lab) abandoned(ctx context.Context) (n int64, err error) {
-	for _, base := range l.all {
-		var c clockView
-		if err := l.ask(ctx, base, http.MethodGet, "/clock", nil, &c); err != nil {
-			return n, err
-		}
-		n += c.Abandoned
+// abandoned is how many messages the jumps of each clock have given up.
+func (l *lab) abandoned(ctx context.Context) ([]int64, error) {
+	views, err := l.views(ctx, http.MethodGet, "/clock", nil)
+	counts := make([]int64, len(views))
+	for i, c := range views {
+		counts[i] = c.Abandoned
 	}
-	return n, nil
+	return counts, err
 }
 
 // move freezes every clock or lets it run.

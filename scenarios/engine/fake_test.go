@@ -159,7 +159,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	switch {
 	case path == "/restart" && r.Method == http.MethodPost:
-		f.gone = f.away
+		f.gone, f.lost = f.away, 0
 		say(w, 200, m{"data": m{}})
 	case f.gone != 0:
 		f.gone--

@@ -63,7 +63,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		}
 		return res
 	}
-	given := int64(0)
+	var given []int64
 	if r.lab != nil {
 		if given, err = r.lab.abandoned(ctx); err != nil {
 			res.Status, res.Reason = judge.Blocked, err.Error()
