@@ -2,9 +2,11 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
@@ -34,10 +36,9 @@ func (a *Any) BindNode(b *strictyaml.Binder, n ast.Node) {
 	case *ast.BoolNode:
 		a.v = n.Value
 	case *ast.IntegerNode:
-		if i, err := strconv.ParseInt(fmt.Sprint(n.Value), 10, 64); err == nil {
-			a.v = i
-		} else {
-			a.v = float64(0)
+		i, err := strconv.ParseInt(fmt.Sprint(n.Value), 10, 64)
+		if a.v = i; err != nil {
+			tooLarge(b, n)
 		}
 	case *ast.FloatNode:
 		a.v = n.Value
@@ -56,11 +57,22 @@ func (a *Any) BindNode(b *strictyaml.Binder, n ast.Node) {
 		}
 		a.v = m
 	default:
+		if t := n.GetToken(); t.Type == token.StringType && longDigits.MatchString(t.Value) {
+			tooLarge(b, n)
+		}
 		var t Text
 		raw, _ := b.Scalar(n)
 		t.BindText(b, raw, strictyaml.PosOf(n))
 		a.v = t
 	}
+}
+
+// longDigits is a number that YAML's reader takes for text, because it fits no integer.
+var longDigits = regexp.MustCompile(`^[-+]?[0-9]{19,}$`)
+
+// tooLarge reports a number that would be sent as another one, or as text.
+func tooLarge(b *strictyaml.Binder, n ast.Node) {
+	b.Problem(strictyaml.PosOf(n), "%s is too large for a whole number: if it is text, quote it; a body with such a number can be written in raw", n.GetToken().Value)
 }
 
 // eval fills in the templates.

@@ -66,7 +66,7 @@ func (r *run) restore(ctx context.Context, res *Result) {
 		res.Note("faults that others had armed (%d) were removed for the run and are armed again, with new ids", again)
 	}
 	if r.aside.frozen {
-		if _, e := r.lab.move(ctx, "freeze", time.Time{}); e != nil {
+		if _, e := r.lab.move(ctx, "freeze"); e != nil {
 			err = e
 		}
 	}

@@ -16,9 +16,12 @@ import (
 // phones are the telephone numbers that the run has sent: no answer may contain them in full.
 type phones struct{ known sync.Map }
 
+// mostLearned is the longest body that is searched for numbers: longer than any import that the contract allows.
+const mostLearned = 8 << 20
+
 // learn collects the numbers in a request, at any depth.
 func (p *phones) learn(body []byte) {
-	if len(body) == 0 || len(body) > 64<<10 {
+	if len(body) == 0 || len(body) > mostLearned {
 		return
 	}
 	var v any
@@ -31,7 +34,7 @@ func (p *phones) walk(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, x := range v {
-			if s, ok := x.(string); ok && k == "phone" && len(s) >= 8 {
+			if s, ok := x.(string); ok && (k == "phone" || k == "from") && len(s) >= 8 {
 				p.known.Store(s, true)
 			}
 			p.walk(x)
@@ -75,17 +78,32 @@ func (r *run) called(q request, h http.Header, from string, sent sending, a *ans
 	for k, v := range a.Headers {
 		text = append(append(slices.Clip(text), '\n'), k+": "+v...)
 	}
-	token := h.Get("Authorization")
-	if scheme, rest, ok := strings.Cut(token, " "); ok && strings.EqualFold(scheme, "Bearer") { // as the server reads it
-		token = rest
+	if q.path == exchangePath && a.Status == http.StatusOK {
+		r.issued.Store(a.text("data", "accessToken"), a.text("data", "placeId"))
 	}
 	leaks := 0
 	if !published(q.path) {
 		leaks = history.PhonesIn(text, r.phones.sent)
 	}
-	e := history.CallEvent(history.CallIn{Method: q.method, Path: q.path, PlaceID: q.placeID, Token: token, From: from, SentAt: sent.at, SentNs: sent.ns,
+	e := history.CallEvent(history.CallIn{Method: q.method, Path: q.path, PlaceID: q.placeID, Token: bearer(h), From: from, SentAt: sent.at, SentNs: sent.ns,
 		Request: q.body, Status: a.Status, PlaceKind: a.Headers["X-Place-Kind"], Answer: a.Raw, Replayed: a.Headers["Idempotent-Replayed"] == "true", Leaks: leaks, Own: q.own})
 	r.emit(e)
+}
+
+// bearer is the token of a request, as the server reads it.
+func bearer(h http.Header) string {
+	token := h.Get("Authorization")
+	if scheme, rest, ok := strings.Cut(token, " "); ok && strings.EqualFold(scheme, "Bearer") {
+		token = rest
+	}
+	return token
+}
+
+// issuedFor is the place of a request's token, "" if the run hasn't seen the exchange that gave it.
+func (r *run) issuedFor(h http.Header) string {
+	place, _ := r.issued.Load(bearer(h))
+	id, _ := place.(string)
+	return id
 }
 
 var labKey = regexp.MustCompile(`^/keys/([^/?]+)$`)

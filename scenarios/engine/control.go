@@ -1,15 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -99,6 +95,7 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 	if err := l.watch.beforeLab(ctx, method, path); err != nil {
 		return nil, err
 	}
+	l.watch.phones.learn(raw)
 	sent := l.watch.sendNow()
 	a, err := send(ctx, l.http, method, base+control.Prefix+path, h, raw)
 	traceCall(ctx, method, base+control.Prefix+path, raw, a, err)
@@ -176,113 +173,6 @@ func (l *lab) discover(ctx context.Context) error {
 		l.mode = c.Mode
 	}
 	return err
-}
-
-func (l *lab) clock(ctx context.Context) (c clockView, err error) {
-	err = l.ask(ctx, l.main, http.MethodGet, "/clock", nil, &c)
-	return c, err
-}
-
-// abandoned is how many messages the jumps of all clocks have given up.
-func (l *lab) abandoned(ctx context.Context) (n int64, err error) {
-	for _, base := range l.all {
-		var c clockView
-		if err := l.ask(ctx, base, http.MethodGet, "/clock", nil, &c); err != nil {
-			return n, err
-		}
-		n += c.Abandoned
-	}
-	return n, nil
-}
-
-// move freezes, runs or advances every clock. Jumps go to one absolute time, so that separate processes stay in step:
-// all freeze, all jump, all run again.
-func (l *lab) move(ctx context.Context, do string, to time.Time) (clockView, error) {
-	before, err := l.clock(ctx)
-	if err != nil {
-		return before, err
-	}
-	if do == "freeze" && len(l.all) > 1 {
-		return l.halt(ctx)
-	}
-	if do != "advance" {
-		return l.each(ctx, "/clock/"+do, nil)
-	}
-	if to.Truncate(time.Millisecond).Equal(before.Now.Truncate(time.Millisecond)) {
-		return before, nil // times are whole milliseconds, so it is there already
-	}
-	several := len(l.all) > 1 && before.State != "frozen"
-	if several {
-		if _, err := l.each(ctx, "/clock/freeze", nil); err != nil {
-			return before, err
-		}
-	}
-	if err := l.settleAll(ctx); err != nil {
-		return before, err
-	}
-	after, err := l.each(ctx, "/clock/advance", map[string]any{"to": rfc3339(to)})
-	if err == nil && several {
-		after, err = l.each(ctx, "/clock/run", nil)
-	}
-	return after, err
-}
-
-// settleAll waits, before a jump of several processes, for what is in flight between them: the server learns of
-// connections that boards have ended, so that outages begin at the cut, then boards receive the changes that they were
-// sent.
-func (l *lab) settleAll(ctx context.Context) error {
-	if len(l.all) < 2 {
-		return nil
-	}
-	errs := make([]error, len(l.fleet))
-	var wg sync.WaitGroup
-	for i, base := range l.fleet {
-		if base != l.main {
-			wg.Go(func() { errs[i] = l.settle(ctx, base) })
-		}
-	}
-	wg.Wait()
-	return cmp.Or(errors.Join(errs...), l.settle(ctx, l.main))
-}
-
-func (l *lab) settle(ctx context.Context, base string) error {
-	a, err := l.call(ctx, base, http.MethodPost, "/clock/settle", nil)
-	if err != nil || a.Status == http.StatusNotFound || a.Status == http.StatusServiceUnavailable { // an older version, or restarting
-		return err
-	}
-	return l.read(a, http.MethodPost, "/clock/settle", nil)
-}
-
-// halt freezes every clock and moves all of them to one time, so that a label means the same everywhere: the first
-// whole millisecond that none has passed.
-func (l *lab) halt(ctx context.Context) (latest clockView, err error) {
-	for _, base := range l.all {
-		var c clockView
-		if err := l.ask(ctx, base, http.MethodPost, "/clock/freeze", nil, &c); err != nil {
-			return c, err
-		}
-		if c.Now.After(latest.Now) {
-			latest = c
-		}
-	}
-	return l.each(ctx, "/clock/advance", map[string]any{"to": rfc3339(latest.Now.Add(time.Millisecond))})
-}
-
-// each posts to all listeners at once and returns the server's answer.
-func (l *lab) each(ctx context.Context, path string, body any) (clockView, error) {
-	views, err := l.views(ctx, http.MethodPost, path, body)
-	return views[max(0, slices.Index(l.all, l.main))], err
-}
-
-// views asks all listeners at once.
-func (l *lab) views(ctx context.Context, method, path string, body any) ([]clockView, error) {
-	views, errs := make([]clockView, len(l.all)), make([]error, len(l.all))
-	var wg sync.WaitGroup
-	for i, base := range l.all {
-		wg.Go(func() { errs[i] = l.ask(ctx, base, method, path, body, &views[i]) })
-	}
-	wg.Wait()
-	return views, errors.Join(errs...)
 }
 
 // boards reads all boards, and which listener has each.

@@ -78,7 +78,6 @@ func (d *directory) ask(ctx context.Context, p *Place) error {
 			return nil
 		}
 	}
-	d.asked[p.PlaceID] = true
 	a, err := d.run.do(ctx, request{method: http.MethodGet, path: "/device/v1/boards", apiKey: p.APIKey, placeID: p.PlaceID})
 	if err != nil {
 		return err
@@ -102,6 +101,7 @@ func (d *directory) ask(ctx context.Context, p *Place) error {
 		}
 		d.add(info)
 	}
+	d.asked[p.PlaceID] = true
 	return nil
 }
 

@@ -22,11 +22,13 @@ type display struct {
 	began   time.Duration
 	metrics *Metrics
 
-	mu           sync.Mutex
-	played, good int
-	playing      []string
-	steps        []*activity
-	last         string // what the run is doing after the files
+	mu      sync.Mutex
+	played  int
+	good    int // passed
+	skipped int
+	playing []string
+	steps   []*activity
+	last    string // what the run is doing after the files
 }
 
 // activity is a step in progress.
@@ -48,7 +50,11 @@ func (d *display) line() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	spent := clock.Mono() - d.began
-	out := fmt.Sprintf("%d of %d run, %d passed, %s", d.played, d.total, d.good, told(spent))
+	out := fmt.Sprintf("%d of %d run, %d passed, ", d.played, d.total, d.good)
+	if d.skipped > 0 {
+		out += fmt.Sprintf("%d skipped, ", d.skipped)
+	}
+	out += told(spent)
 	if d.last != "" {
 		return out + ": " + d.last
 	}
@@ -138,8 +144,11 @@ func (d *display) done(file string, status judge.Status, text []byte) {
 		d.playing = slices.Delete(d.playing, i, i+1)
 	}
 	d.played++
-	if !bad(status) {
+	switch status {
+	case judge.Pass:
 		d.good++
+	case judge.Skipped:
+		d.skipped++
 	}
 	d.mu.Unlock()
 	if len(text) > 0 {

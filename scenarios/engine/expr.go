@@ -77,7 +77,10 @@ func (e *Expr) found(s *scope) string {
 
 // hidden says which names of the file the step's result hides.
 func (e *Expr) hidden(s *scope) (out string) {
-	if _, result := s.vars["it"]; !result || s.parent == nil {
+	if s.parent == nil { // the file's own, to which steps add names meanwhile
+		return ""
+	}
+	if _, result := s.vars["it"]; !result {
 		return ""
 	}
 	for _, n := range keysOf(e.Names) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,4 +133,26 @@ func TestClockChange(t *testing.T) {
 			t.Errorf("from %s: got %s (%v), want %s", now, got, errors.Join(err, err1, err2), want)
 		}
 	}
+}
+
+// TestHiddenMeanwhile: what an expectation found can be told while other steps add names. The race detector watches.
+func TestHiddenMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := &fileRun{run: newRun(Target{}, Options{}), file: &File{Path: "one.yaml"}}
+	root := &scope{file: f, vars: map[string]any{}}
+	e := parse(t, `steps: [{set: {a: 1}}, {expect: a == 2}]`).Doc.Steps[1].Expect[0]
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 1000 {
+			root.set("a", 1)
+		}
+	})
+	wg.Go(func() {
+		for range 1000 {
+			if got := e.hidden(root); got != "" {
+				t.Errorf("got %q, want nothing: there is no result", got)
+			}
+		}
+	})
+	wg.Wait()
 }

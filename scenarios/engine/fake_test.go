@@ -18,16 +18,20 @@ import (
 type fake struct {
 	ahead, lag int               // how many revisions the board lacks once somebody has tried a door, and now
 	reasons    map[string]string // of denials at a reader, by phone
+	unread     int               // so many reads of the boards over the public API fail
 	limited    int               // so many token exchanges are refused with 429
 	mu         sync.Mutex
 	now        time.Time
 	frozen     bool
+	tick       time.Duration     // how far a running clock gets between two requests about it
+	stuck      bool              // it can't be moved
 	calls      []string          // method and path of every request
 	answers    map[string]string // by Idempotency-Key
 	online     func(n int) bool  // at the n-th read of the boards
 	reads      int
 	permit     int    // status of a permit creation
 	hits       int    // of every fault
+	taken      bool   // the board has been detached
 	real       bool   // a detached board is listed too
 	told       bool   // so is one that somebody tells what to do
 	deaf       bool   // no board can be told anything
@@ -110,7 +114,7 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		say(w, 429, m{"error": "rate_limited"})
 	case strings.HasSuffix(r.URL.Path, "/apikey/token"):
-		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900}})
+		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900, "placeId": "plc_1"}})
 	case strings.HasSuffix(r.URL.Path, "/commands"):
 		key := r.Header.Get("Idempotency-Key")
 		if old, ok := f.answers[key]; ok {
@@ -130,6 +134,11 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": []m{}, "total": 0})
 	case strings.HasSuffix(r.URL.Path, "/netloss"):
 		say(w, 200, m{"data": m{"graceSec": 60, "channels": m{"1": "close"}}})
+	case r.URL.Path == "/device/v1/boards" && f.unread > 0:
+		f.unread--
+		say(w, 500, m{"error": "internal", "message": "", "statusCode": 500})
+	case r.URL.Path == "/device/v1/boards":
+		say(w, 200, m{"data": []m{{"boardId": "brd_1", "doorIds": []string{"dor_1", "dor_2"}}}, "total": 1})
 	case r.URL.Path == "/livez":
 		say(w, 200, m{})
 	case strings.HasPrefix(r.URL.Path, "/echo"):
@@ -150,7 +159,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	switch {
 	case path == "/restart" && r.Method == http.MethodPost:
-		f.gone = f.away
+		f.gone, f.lost = f.away, 0
 		say(w, 200, m{"data": m{}})
 	case f.gone != 0:
 		f.gone--
@@ -162,7 +171,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/boards":
 		f.reads++
 		on := f.online == nil || f.online(f.reads)
-		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1 + f.lag, "appliedRevision": 1,
+		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1 + f.lag, "appliedRevision": 1, "detached": f.taken,
 			"doors": []m{{"doorId": "dor_1", "channel": 1}, {"doorId": "dor_2", "channel": 2}}}
 		list := []m{b}
 		if f.told {
@@ -175,7 +184,10 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		}
 		say(w, 200, m{"data": list, "total": len(list)})
 	case strings.HasPrefix(path, "/clock"):
-		f.clock(strings.TrimPrefix(path, "/clock"), body)
+		if !f.clock(strings.TrimPrefix(path, "/clock"), body) {
+			say(w, 400, m{"error": "invalid_field", "message": "to lies in the past; time moves forward only", "statusCode": 400})
+			return
+		}
 		state := "ready"
 		if f.frozen {
 			state = "frozen"
@@ -192,6 +204,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/history":
 		_ = history.Write(w, f.events)
 	case strings.HasSuffix(path, "/detach"):
+		f.taken = true
 		say(w, 200, m{"data": m{"mqtt": f.broker, "clientId": "brd_1", "username": "brd_1", "password": "right"}})
 	case strings.HasSuffix(path, "/tell") && f.deaf:
 		say(w, 409, m{"error": "rule_violated", "message": "it isn't connected", "statusCode": 409})
@@ -212,14 +225,26 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *fake) clock(do string, body m) {
+// clock reports whether it could do what was asked.
+func (f *fake) clock(do string, body m) bool {
+	if !f.frozen {
+		f.now = f.now.Add(f.tick)
+	}
 	switch do {
 	case "/freeze":
 		f.frozen = true
 	case "/run":
 		f.frozen = false
 	case "/advance":
-		t, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(body["to"]))
+		t, err := time.Parse(time.RFC3339Nano, fmt.Sprint(body["to"]))
+		if err != nil {
+			d, _ := time.ParseDuration(fmt.Sprint(body["by"]))
+			t = f.now.Add(d)
+		}
+		if f.stuck || t.Before(f.now) {
+			return false
+		}
 		f.now, f.lost = t, f.lost+f.loses
 	}
+	return true
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -70,6 +71,25 @@ func TestCauses(t *testing.T) {
 		ps, _ := errors.AsType[Problems](err)
 		if err == nil || len(ps) > 1 && !strings.Contains(want, "<<") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want only %q", file, err, want)
+		}
+	}
+}
+
+// TestUid: whatever the file and the thing are called, the text fits an Idempotency-Key and a reference, and differs.
+func TestUid(t *testing.T) {
+	t.Parallel()
+	fits, seen := regexp.MustCompile(`^[!-~]{1,128}$`), map[string]string{}
+	for _, path := range []string{"doors.yaml", "my tür.yaml", "my_tür.yaml", strings.Repeat("long", 40) + ".yaml"} {
+		f := &fileRun{run: newRun(Target{}, Options{}), file: &File{Path: path}}
+		for _, name := range []string{"ann", "key/a b", "key/a_b", "schlüssel", strings.Repeat("n", 100), strings.Repeat("n", 101)} {
+			id := f.uid(name)
+			if of := path + " " + name; !fits.MatchString(id) || seen[id] != "" {
+				t.Errorf("%s: got %q, also for %q; want another one that fits %s", of, id, seen[id], fits)
+			}
+			seen[id] = path + " " + name
+		}
+		if id := f.uid("ann"); path == "doors.yaml" && !strings.HasPrefix(id, "doors-ann-") {
+			t.Errorf("got %q, want it to begin with the names", id)
 		}
 	}
 }

@@ -31,16 +31,26 @@ func TestLooksAreTold(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]int{
 		`setup: [{boards: {all: online}}], steps: [{call: {path: /echo}, expect: data.n == 7}]`: 0,
-		`steps: [{boards: {all: online}}]`:                          1,
-		`steps: [{boards: {}}, {call: {path: /echo}}]`:              0,
-		`steps: [{synced: {}}, {boards: {all: online}}]`:            2,
-		`steps: [{group: [{boards: {all: online}}, {synced: {}}]}]`: 2,
-		`steps: [{boards: {all: not online}, continue: true}]`:      0,
+		`steps: [{boards: {all: online}}]`:                                                                                                        1,
+		`steps: [{boards: {}}, {call: {path: /echo}}]`:                                                                                            0,
+		`steps: [{synced: {}}, {boards: {all: online}}]`:                                                                                          2,
+		`steps: [{group: [{boards: {all: online}}, {synced: {}}]}]`:                                                                               2,
+		`steps: [{boards: {all: not online}, continue: true}]`:                                                                                    0,
+		`steps: [{control: {path: "/audit?limit=1"}, expect: "data != 5"}]`:                                                                       0,
+		`steps: [{control: {path: /boards/brd_1/journal}, expect: "data != 5"}]`:                                                                  0,
+		`steps: [{control: {method: POST, path: /boards}, expect: "data != 5"}]`:                                                                  0,
+		`steps: [{control: {path: /boards}, expect: "data != 5"}]`:                                                                                1,
+		`steps: [{control: {path: "/boards?placeId=plc_1&limit=1"}, expect: "data != 5"}, {control: {path: /boards/brd_1}, expect: "data != 5"}]`: 2,
 	} {
 		s := &sink{}
 		_, out := play(t, newFake(t), strings.Replace(source, ", steps", "\nsteps", 1), Options{Sink: s.of(history.Look)})
 		if got := len(s.kept); got != want {
 			t.Errorf("%s: %d looks were told, want %d\n%s", source, got, want, out)
+		}
+		for _, e := range s.kept {
+			if one := strings.Contains(source, "_1"); one != (e.PlaceID == "plc_1") {
+				t.Errorf("%s: a look at %q, want one at plc_1: %v", source, e.PlaceID, one)
+			}
 		}
 	}
 }

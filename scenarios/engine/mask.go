@@ -72,7 +72,9 @@ func visible(s string) string {
 func lookalikes(s string) string {
 	s = keyLike.ReplaceAllString(s, "${1}[hidden]")
 	s = jwtLike.ReplaceAllString(s, "[token]")
-	s = tokenLike.ReplaceAllString(s, "${1}[token]${2}")
+	for range 2 { // the character after one may be the one before the next
+		s = tokenLike.ReplaceAllString(s, "${1}[token]${2}")
+	}
 	return phoneLike.ReplaceAllStringFunc(s, maskPhone)
 }
 

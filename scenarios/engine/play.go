@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -60,7 +63,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		}
 		return res
 	}
-	given := int64(0)
+	var given []int64
 	if r.lab != nil {
 		if given, err = r.lab.abandoned(ctx); err != nil {
 			res.Status, res.Reason = judge.Blocked, err.Error()
@@ -168,6 +171,17 @@ func blocked(steps []*StepResult) {
 	}
 }
 
+// chargeNever charges expectations with clauses of their own with what became of their never: that they were false was
+// right.
+func chargeNever(s *StepResult, err error) {
+	own := StepResult{}
+	setStatus(&own, err)
+	for i := range s.Charges {
+		s.Charges[i].Status, s.Charges[i].Detail = own.Status, own.Detail
+	}
+	s.Spared = false
+}
+
 // cutShort is the error of a step whose time wasn't over when the file was interrupted: what it hadn't seen by then
 // says nothing about the target.
 func cutShort(res *StepResult, last error, spent, limit time.Duration) error {
@@ -194,17 +208,35 @@ func (f *fileRun) begin(ctx context.Context, sc *scope) error {
 			return fmt.Errorf("the target is not ready: %w", err)
 		}
 	}
-	for _, name := range keysOf(f.file.Doc.Vars) {
-		v, err := f.file.Doc.Vars[name].eval(sc)
+	vars := f.file.Doc.Vars
+	for _, name := range asWritten(vars) {
+		if o, ok := f.run.opt.Vars[name]; ok { // whose default may not even have a value
+			sc.set(name, override(o))
+			continue
+		}
+		for _, e := range vars[name].exprs() {
+			for n := range e.Names {
+				_, own := vars[n]
+				if _, set := sc.get(n); own && !set {
+					return fmt.Errorf("var %s: %s has no value yet: write it above", name, n)
+				}
+			}
+		}
+		v, err := vars[name].eval(sc)
 		if err != nil {
 			return fmt.Errorf("var %s: %w", name, err)
-		}
-		if o, ok := f.run.opt.Vars[name]; ok {
-			v = override(o)
 		}
 		sc.set(name, v)
 	}
 	return nil
+}
+
+// asWritten lists names in the order of the file, so that a value may use those above it.
+func asWritten(values map[string]Any) []string {
+	return slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		p, q := values[a].pos, values[b].pos
+		return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
+	})
 }
 
 // override reads a value from the command line.

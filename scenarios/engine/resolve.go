@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // moment parses a point in time: label, now, offset or RFC 3339.
@@ -230,6 +232,18 @@ func (x *frame) apiKey(key Ref, placeID string) (string, error) {
 		return "", err
 	}
 	return one(v, "apiKey")
+}
+
+// placeOfKey is the place that a key reference names beside the secret, "" if it names none.
+func (x *frame) placeOfKey(key Ref) string {
+	if key.set() {
+		if v, err := key.eval(x.scope); err == nil {
+			if p, ok := member(v, "place"); ok {
+				return expression.Show(p)
+			}
+		}
+	}
+	return ""
 }
 
 // owner is the control listener that has a door's board.

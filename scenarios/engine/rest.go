@@ -24,7 +24,7 @@ func (r *run) reset(ctx context.Context, wait bool) error {
 		}
 	}
 	if r.lab.mode == "virtual" {
-		c, err := r.lab.move(ctx, "run", time.Time{})
+		c, err := r.lab.move(ctx, "run")
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (r *run) comeToRest(ctx context.Context, res *Result) {
 	if err == nil {
 		_ = r.synced(ctx, nil, catchUp) // boards that never catch up are for the judge
 		var c clockView
-		if c, err = r.lab.move(ctx, "advance", r.now().Add(overdue)); err == nil {
+		if c, err = r.lab.advance(ctx, r.now().Add(overdue), 0); err == nil {
 			r.saw(c)
 			r.emit(history.Event{Kind: history.Label, Text: "waiting until the last changes are due"})
 			r.readLists(ctx)
@@ -149,12 +149,18 @@ func (r *run) leave(ctx context.Context, res *Result) {
 
 // gaveUp makes a file INVALID if jumps of the clock gave up messages: their effects happened at another time, if at
 // all.
-func (f *fileRun) gaveUp(ctx context.Context, before int64, res *FileResult) {
-	n, err := f.run.lab.abandoned(ctx)
-	if err != nil || n == before {
+func (f *fileRun) gaveUp(ctx context.Context, before []int64, res *FileResult) {
+	after, err := f.run.lab.abandoned(ctx)
+	n := int64(0)
+	for i, count := range after {
+		if n += count; count >= before[i] { // else a new process has counted from 0
+			n -= before[i]
+		}
+	}
+	if err != nil || n == 0 {
 		return
 	}
-	why := fmt.Sprintf("jumps of the clock gave up on %d messages that had not arrived", n-before)
+	why := fmt.Sprintf("jumps of the clock gave up on %d messages that had not arrived", n)
 	if res.Status == judge.Pass {
 		res.Status, res.Reason = judge.Invalid, why
 	} else {

@@ -45,3 +45,16 @@ func TestGivenUpMessages(t *testing.T) {
 		t.Errorf("got %s %q, want INVALID and the 3 messages\n%s", got.Status, got.Reason, out)
 	}
 }
+
+// TestGivenUpByNewProcess: a process that is started again counts from 0. That is no loss, and what it loses is one.
+func TestGivenUpByNewProcess(t *testing.T) {
+	t.Parallel()
+	for loses, want := range map[int]judge.Status{0: judge.Pass, 2: judge.Invalid} {
+		f := newFake(t)
+		f.lost, f.loses = 5, loses
+		res, out := play(t, f, `steps: [{control: {method: POST, path: /restart}}, {clock: {advance: 1s}}, {call: {path: /echo}, expect: data.n == 3}]`, Options{})
+		if got := res.Files[0]; got.Status != want || (want == judge.Invalid) != strings.Contains(got.Reason, "gave up on 2 messages") {
+			t.Errorf("it loses %d: got %s %q, want %s\n%s", loses, got.Status, got.Reason, want, out)
+		}
+	}
+}

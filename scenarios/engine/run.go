@@ -34,6 +34,7 @@ type run struct {
 	mask    mask
 	phones  phones
 	keys    sync.Map // secrets of keys that were issued, by id
+	issued  sync.Map // places of tokens that were issued, by token
 	unread  error    // the target's documents that could not be read
 	display *display
 	begun   history.Event

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -160,7 +161,19 @@ func (f *fileRun) phone(name string) string {
 	return fmt.Sprintf("010%08d", f.digest("phone/"+name)%100_000_000)
 }
 
-// uid is a short unique text for a name.
+// uid is a short unique text for a name, fit for a reference and an Idempotency-Key. What it leaves out of the names is in
+// its digest.
 func (f *fileRun) uid(name string) string {
-	return fmt.Sprintf("%s-%s-%08x", f.file.Base(), name, uint32(f.digest("uid/"+name)))
+	return fmt.Sprintf("%s-%s-%08x", legible(f.file.Base()), legible(name), uint32(f.digest("uid/"+name)))
+}
+
+// legible is the beginning of a text, with _ for what a header can't carry.
+func legible(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < '!' || r > '~' {
+			return '_'
+		}
+		return r
+	}, text)
+	return text[:min(len(text), 50)]
 }

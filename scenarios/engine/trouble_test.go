@@ -120,6 +120,20 @@ func TestWithoutControl(t *testing.T) {
 	}
 }
 
+// TestBoardsUnreadOnce: with keys only, a failed read of a place's boards is made again for the next file.
+func TestBoardsUnreadOnce(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.unread = 1
+	target := f.target()
+	target.Control = nil
+	const file = `{needs: {boards: 1}, steps: [{call: {path: /echo, place: "\"plc_1\""}, expect: data.n == 3}]}`
+	res, err := Run(t.Context(), target, []*File{parse(t, file), parse(t, file)}, Options{})
+	if err != nil || res.Files[0].Status != judge.Blocked || res.Files[1].Status != judge.Pass {
+		t.Errorf("got %v, %s and %s (%s), want BLOCKED and PASS", err, res.Files[0].Status, res.Files[1].Status, res.Files[1].Reason)
+	}
+}
+
 // TestAgainWithoutControl: a second check of somebody else's deployment uses new names again, and waits if the first
 // run used up the exchange limit.
 func TestAgainWithoutControl(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -53,7 +52,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		spent := clock.Mono() - began
 		again := (soft(err) || unready(err)) && spent < within
 		switch {
-		case never > 0 && nobody(err): // proves nothing; the last try has to
+		case never > 0 && (nobody(err) || unready(err)): // proves nothing; the last try has to
 			again = spent < never
 		case never > 0:
 			err = x.stillFalse(err, spent)
@@ -66,7 +65,9 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			}
 			err = cutShort(res, err, spent, max(within, never))
 		}
-		if err == nil && never == 0 {
+		if never > 0 {
+			chargeNever(res, err)
+		} else if err == nil {
 			err = x.capture(out)
 		}
 		if err == nil && s.asserts && !f.setup.Load() {
@@ -80,33 +81,6 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			res.Exchanges, res.Evidence = t.shown(&f.run.mask), f.run.mask.evidence(out)
 		}
 		return
-	}
-}
-
-// looked tells the judge at which places' boards the step looked.
-func (x *frame) looked() {
-	v := &x.step.Verbs
-	var of Ref
-	switch {
-	case v.Boards != nil:
-		of = v.Boards.Of
-	case v.Synced != nil:
-		of = v.Synced.Of
-	case v.Control != nil:
-		of = v.Control.Board
-	default:
-		return
-	}
-	places := map[string]bool{}
-	if !of.set() {
-		places[""] = true // all boards
-	} else if boards, err := x.boards(of); err == nil {
-		for _, b := range boards {
-			places[b.placeID] = true
-		}
-	}
-	for _, p := range slices.Sorted(maps.Keys(places)) {
-		x.run.emit(history.Event{Kind: history.Look, Text: x.step.verbName(), PlaceID: p})
 	}
 }
 
@@ -191,15 +165,26 @@ func (x *frame) attempt(depth int) (fields, error) {
 	}
 	sc := x.with(out)
 	x.last = sc.vars
-	if err := x.expectations(sc); err != nil {
-		return out, err
+	checks := []func(*scope) error{x.expectations, x.required}
+	if x.step.Never != nil { // a good try ends at an expectation, and must count
+		slices.Reverse(checks)
 	}
-	for i := range x.step.Require {
-		if err := x.step.Require[i].unmet(sc); err != nil {
-			return out, &invalid{"require: " + err.Error(), soft(err)}
+	for _, check := range checks {
+		if err := check(sc); err != nil {
+			return out, err
 		}
 	}
 	return out, nil
+}
+
+// required is what the run needs in order to count and doesn't have.
+func (x *frame) required(sc *scope) error {
+	for i := range x.step.Require {
+		if err := x.step.Require[i].unmet(sc); err != nil {
+			return &invalid{"require: " + err.Error(), soft(err)}
+		}
+	}
+	return nil
 }
 
 // insteadOf is the error of a verb that had nothing to look at, or the expectation that is wrong already: a list that

@@ -132,6 +132,8 @@ func (c *Call) run(x *frame) (fields, error) {
 		if q.placeID, err = x.place(c.Place); err != nil {
 			return nil, err
 		}
+	} else {
+		q.placeID = x.placeOfKey(c.Key)
 	}
 	if c.Place.set() || c.Key.set() {
 		if q.apiKey, err = x.apiKey(c.Key, q.placeID); err != nil {
@@ -234,18 +236,12 @@ func (c *Control) run(x *frame) (fields, error) {
 		}
 	}
 	var body any
-	method := c.Method
 	if c.Body != nil {
 		if body, err = c.Body.eval(x.scope); err != nil {
 			return nil, err
 		}
 	}
-	if method == "" {
-		if method = "GET"; body != nil {
-			method = "POST"
-		}
-	}
-	a, err := x.run.lab.call(x.ctx, base, method, path, body)
+	a, err := x.run.lab.call(x.ctx, base, c.method(), path, body)
 	if err != nil {
 		return nil, err
 	}

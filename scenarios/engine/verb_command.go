@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
 	"github.com/doorlab/doorlab/internal/vocab"
-	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 func (c *Command) title() string {
@@ -79,13 +79,7 @@ func (c *Command) request(x *frame) (q request, err error) {
 	if q.apiKey, err = x.apiKey(c.APIKey, b.placeID); err != nil {
 		return q, err
 	}
-	if c.APIKey.set() {
-		if v, err := c.APIKey.eval(x.scope); err == nil {
-			if p, ok := member(v, "place"); ok { // another place's key: its attempts are that place's
-				q.placeID = expression.Show(p)
-			}
-		}
-	}
+	q.placeID = cmp.Or(x.placeOfKey(c.APIKey), q.placeID) // another place's key: its attempts are that place's
 	if c.Legacy {
 		q.path = "/device/v1/doors/" + esc(door) + "/" + strings.TrimPrefix(command, "door.")
 		if len(args) > 0 {

@@ -25,28 +25,24 @@ func (c *Clock) run(x *frame) (fields, error) {
 	if x.run.lab == nil {
 		return nil, errNoControl
 	}
-	do, to := c.Do, time.Time{}
+	var view clockView
 	var err error
 	switch {
 	case c.Advance != nil:
 		var d time.Duration
-		if d, err = c.Advance.dur(x.scope); err != nil {
-			return nil, err
+		if d, err = c.Advance.dur(x.scope); err == nil {
+			view, err = x.run.lab.advance(x.ctx, time.Time{}, d)
 		}
-		now, err := x.run.lab.clock(x.ctx)
-		if err != nil {
-			return nil, err
-		}
-		do, to = "advance", now.Now.Add(d)
 	case c.To.set():
-		do = "advance"
-		if to, err = x.at(c.To, "now"); err != nil {
-			return nil, err
+		var to time.Time
+		if to, err = x.at(c.To, "now"); err == nil {
+			view, err = x.run.lab.advance(x.ctx, to, 0)
 		}
-	case do == "":
-		return nil, errors.New("clock needs one of freeze, run, advance and to")
+	case c.Do == "":
+		err = errors.New("clock needs one of freeze, run, advance and to")
+	default:
+		view, err = x.run.lab.move(x.ctx, c.Do)
 	}
-	view, err := x.run.lab.move(x.ctx, do, to)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +156,7 @@ func (s *Steps) nest(x *frame, depth int) error {
 
 // run gives names to values.
 func (v *VarSet) run(x *frame) (fields, error) {
-	for _, name := range keysOf(*v) {
+	for _, name := range asWritten(*v) {
 		e, err := (*v)[name].eval(x.scope)
 		if err != nil {
 			return nil, err

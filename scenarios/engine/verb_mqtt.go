@@ -81,6 +81,7 @@ func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
 	if err := x.run.lab.ask(x.ctx, b.owner, http.MethodPost, "/boards/"+esc(b.id)+"/detach", nil, &login); err != nil {
 		return nil, err
 	}
+	x.file.hands.took(b.id)
 	x.run.mask.add(login.Password)
 	x.run.emit(history.Event{Kind: history.Hand, BoardID: b.id})
 	hello := byhand.Hello{ClientID: login.ClientID, Username: login.Username, Password: login.Password, KeepAlive: 30, Level: 4}
@@ -113,13 +114,14 @@ func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
 	return h, m.subscribe(x, h, out)
 }
 
-// simulated is a simulated board, or the first of several; a real one is refused, and why says what would come of it.
+// simulated is a simulated board, or the first of several, even if this file has taken its place; a real one is refused,
+// and why says what would come of it.
 func (x *frame) simulated(r Ref, why string) (*boardInfo, error) {
 	of, err := x.boards(r)
 	switch {
 	case err != nil:
 		return nil, err
-	case of[0].real:
+	case of[0].real && !x.file.hands.has(of[0].id):
 		return nil, fmt.Errorf("board %s is a real one: %s", of[0].id, why)
 	case x.run.lab == nil || of[0].owner == "":
 		return nil, fmt.Errorf("no control listener has board %s", of[0].id)
