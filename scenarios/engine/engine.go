@@ -100,6 +100,11 @@ type invalid struct {
 
 func (i *invalid) Error() string { return i.text }
 
+// skipped is a step that has nothing to look at because another one was skipped.
+type skipped struct{ text string }
+
+func (s *skipped) Error() string { return s.text }
+
 var errNoControl = errors.New("needs a control listener")
 
 // sequence runs steps in order until one fails.
@@ -141,6 +146,7 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 		res.Status, res.Detail = judge.Blocked, "a background called "+s.Background+" is in progress; wait for it first"
 		return res
 	}
+	sc.root().forget(s.Background) // an earlier one's result
 	go func() {
 		defer close(b.done)
 		b.result = f.now(bctx, sc, s, depth)

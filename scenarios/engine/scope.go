@@ -51,6 +51,13 @@ func (s *scope) set(name string, v any) {
 	s.file.past.Forget(name)
 }
 
+func (s *scope) forget(name string) {
+	s.mu.Lock()
+	delete(s.vars, name)
+	s.mu.Unlock()
+	s.file.past.Forget(name)
+}
+
 // env is everything that an expression sees.
 func (s *scope) env() map[string]any {
 	var out map[string]any

@@ -161,9 +161,12 @@ func setStatus(s *StepResult, err error) {
 	var fail *failure
 	var broken *breach
 	var inv *invalid
+	var none *skipped
 	switch {
 	case err == nil:
 		s.Status = judge.Pass
+	case errors.As(err, &none):
+		s.Status, s.Detail = judge.Skipped, err.Error()
 	case errors.As(err, &broken):
 		s.Status, s.Detail = judge.Fail, err.Error()
 	case errors.As(err, &fail):

@@ -122,6 +122,8 @@ func (w *Wait) run(x *frame) (fields, error) {
 		return nil, &invalid{text: b.result.Name + ": " + b.result.Detail}
 	case judge.Blocked:
 		return nil, errors.New(b.result.Name + ": " + b.result.Detail)
+	case judge.Skipped: // there is no result
+		return nil, &skipped{b.result.Name + ": " + b.result.Detail}
 	}
 	out, _ := x.scope.get(w.For)
 	m, _ := out.(map[string]any)
