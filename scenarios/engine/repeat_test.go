@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// before puts a handler before a fake's public API: a request that it answers (true) doesn't get there.
+func (f *fake) before(t *testing.T, answers func(w http.ResponseWriter, r *http.Request) bool) {
+	t.Helper()
+	f.api = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !answers(w, r) {
+			f.public(w, r)
+		}
+	}))
+	t.Cleanup(f.api.Close)
+}
+
+// TestOneStatusForAll: an expectation about the status holds for every answer of a verb that asks several times over, not
+// only for the one that it sees.
+func TestOneStatusForAll(t *testing.T) {
+	t.Parallel()
+	const people = `{set: {all: [{name: a, phone: "1", place: plc_1, ref: one}, {name: b, phone: "2", place: plc_1, ref: two}]}}, `
+	for name, c := range map[string]struct {
+		steps  string
+		denied string // a word in the requests that are answered 404
+		want   judge.Status
+	}{
+		"all are fine":        {people + `{revoke: {person: all}, expect: status == 200 and count == 2}`, "nobody", judge.Pass},
+		"only the last is":    {people + `{revoke: {person: all}, expect: status == 200 and count == 2}`, "one", judge.Fail},
+		"all but the last":    {people + `{revoke: {person: all}, expect: status == 404 and error == "not_found"}`, "two", judge.Fail},
+		"none is":             {people + `{revoke: {person: all}, expect: status == 404 and error == "not_found"}`, "", judge.Pass},
+		"either may be":       {people + `{revoke: {person: all, status: [200, 404]}, expect: status == 200}`, "one", judge.Pass},
+		"one of the windows":  {`{policy: {doors: "[\"dor_1\", \"dor_2\"]", mode: free}, expect: status == 200}`, "dor_1", judge.Fail},
+		"the other":           {`{policy: {doors: "[\"dor_1\", \"dor_2\"]", mode: free}, expect: status == 404}`, "dor_1", judge.Fail},
+		"all of the windows":  {`{policy: {doors: "[\"dor_1\", \"dor_2\"]", mode: free}, expect: status == 404}`, "doors", judge.Pass},
+		"one outage policy":   {`{netloss: {boards: "[\"brd_1\", \"brd_t\"]", graceSec: 5}, expect: status == 200}`, "brd_1", judge.Fail},
+		"all outage policies": {`{netloss: {boards: "[\"brd_1\", \"brd_t\"]", graceSec: 5}, expect: status == 200}`, "nobody", judge.Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.told = true
+			f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/revoke") && !strings.HasSuffix(r.URL.Path, "/policies") && !strings.HasSuffix(r.URL.Path, "/netloss") {
+					return false
+				}
+				body, _ := io.ReadAll(r.Body)
+				if strings.Contains(r.URL.Path+string(body), c.denied) {
+					say(w, 404, m{"error": "not_found", "message": "", "statusCode": 404})
+				} else {
+					say(w, 200, m{"data": m{}})
+				}
+				return true
+			})
+			res, out := play(t, f, "steps: ["+c.steps+"]", Options{})
+			if got := res.Files[0]; got.Status != c.want || c.want == judge.Fail && !strings.Contains(got.Reason, "answers differ") {
+				t.Errorf("got %s %q, want %s\n%s", got.Status, got.Reason, c.want, out)
+			}
+		})
+	}
+}
