@@ -159,6 +159,9 @@ func blocked(steps []*StepResult) {
 		if s.Status == judge.Fail {
 			s.Status = judge.Blocked
 		}
+		if s.Rest.Status == judge.Fail {
+			s.Rest.Status = judge.Blocked
+		}
 		for i := range s.Charges {
 			if s.Charges[i].Status == judge.Fail {
 				s.Charges[i].Status = judge.Blocked

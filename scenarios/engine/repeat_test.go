@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
@@ -63,5 +64,24 @@ func TestOneStatusForAll(t *testing.T) {
 				t.Errorf("got %s %q, want %s\n%s", got.Status, got.Reason, c.want, out)
 			}
 		})
+	}
+}
+
+// TestChargesOfTheLastTry: what an expectation found in a try that wasn't the last one is charged to no clause.
+func TestChargesOfTheLastTry(t *testing.T) {
+	t.Parallel()
+	f, asked := newFake(t), atomic.Int32{}
+	f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+		again := r.URL.Path == "/echo" && asked.Add(1) > 1
+		if again {
+			say(w, 404, m{"error": "not_found"})
+		}
+		return again
+	})
+	res, out := play(t, f, `steps: [{clauses: [HRS-1], call: {path: /echo, status: 200}, expect: [{that: data.n == 2, clauses: [HRS-2]}], within: 30ms}]`, Options{})
+	for _, r := range res.Ledger {
+		if charged := len(r.Assertions) > 0; charged != (r.Clause == "HRS-1") {
+			t.Errorf("%s has %v, want only HRS-1 to be charged\n%s", r.Clause, r.Assertions, out)
+		}
 	}
 }

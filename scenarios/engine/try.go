@@ -180,6 +180,7 @@ func setStatus(s *StepResult, err error) {
 
 // attempt runs the verb once and checks the expectations.
 func (x *frame) attempt(depth int) (fields, error) {
+	x.res.Charges, x.res.Rest, x.res.Expects = nil, report.Charge{}, false // an earlier try's
 	var out fields
 	var err error
 	if v := x.step.verb(); v != nil {
@@ -231,13 +232,13 @@ func (x *frame) with(out fields) *scope {
 }
 
 // expectations returns the first that doesn't hold. Those with their own clauses are all checked, so that each is
-// evidence only for its own clauses.
+// evidence only for its own clauses, and the others up to the first that doesn't hold.
 func (x *frame) expectations(sc *scope) (first error) {
-	x.res.Charges, x.res.Expects = nil, len(x.step.Expect) > 0
+	x.res.Expects = len(x.step.Expect) > 0
 	general := error(nil)
 	for i := range x.step.Expect {
 		e := &x.step.Expect[i]
-		if first != nil && len(e.clauses) == 0 {
+		if general != nil && len(e.clauses) == 0 {
 			continue
 		}
 		err := e.unmet(sc)
@@ -253,7 +254,11 @@ func (x *frame) expectations(sc *scope) (first error) {
 		setStatus(&own, err)
 		x.res.Charges = append(x.res.Charges, report.Charge{Clauses: e.clauses, Name: e.Src, Status: own.Status, Detail: own.Detail})
 	}
-	x.res.Spared = first != nil && general == nil && len(x.res.Charges) > 0
+	if first != nil && len(x.res.Charges) > 0 {
+		rest := StepResult{}
+		setStatus(&rest, general)
+		x.res.Rest = report.Charge{Status: rest.Status, Detail: rest.Detail}
+	}
 	return first
 }
 
