@@ -85,3 +85,28 @@ func TestChargesOfTheLastTry(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsAreTriedAgain: with within, steps in a step are tried again for the same reasons as one on its own: they had too
+// little to look at, or what they require wasn't there yet.
+func TestGroupsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]string{
+		"too few yet":           `group: [{call: {path: /n}, capture: {k: data.n}}, {boards: {all: online, atLeast: "${k > 2 ? 1 : 2}"}}]`,
+		"not yet":               `group: [{call: {path: /n}, require: data.n > 2}]`,
+		"not yet, side by side": `parallel: [{call: {path: /n}, require: data.n > 2}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, asked := newFake(t), atomic.Int32{}
+			f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/n" {
+					say(w, 200, m{"data": m{"n": asked.Add(1)}})
+				}
+				return r.URL.Path == "/n"
+			})
+			if res, out := play(t, f, `steps: [{`+step+`, within: 10s}, {call: {path: /n}, expect: data.n == 4}]`, Options{}); res.Files[0].Status != judge.Pass {
+				t.Errorf("got %s, want PASS at the third try\n%s", res.Files[0].Status, out)
+			}
+		})
+	}
+}

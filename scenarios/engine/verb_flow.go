@@ -153,9 +153,9 @@ func (s *Steps) nest(x *frame, depth int) error {
 	case judge.Fail:
 		return failed("%s", why)
 	case judge.Invalid:
-		return &invalid{text: why}
-	case judge.Blocked:
-		return errors.New(why)
+		return &invalid{why, true}
+	case judge.Blocked: // a step may have been too early; with within, all of them are tried again
+		return &vain{why}
 	}
 	return nil
 }
