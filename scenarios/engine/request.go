@@ -89,6 +89,7 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	if err == nil && a.text("error") == "token_expired" { // perhaps by a jump in the background
 		r.catchUp(ctx)
 	}
+	r.held(q, a)
 	if err == nil {
 		r.called(q, h, "", sent, a)
 		r.made(q, a)

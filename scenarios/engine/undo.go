@@ -237,7 +237,7 @@ func (r *run) attachLater(base, id string) {
 	r.undo.attach(path, func(ctx context.Context) error { return r.lab.ask(ctx, base, http.MethodPost, path, nil, nil) })
 }
 
-// made remembers what a public API call created: permits, reservations, memberships, and held doors.
+// made remembers what a public API call created: permits, reservations and memberships.
 func (r *run) made(q request, a *answer) {
 	if !r.watches(q.method) || a.Status != http.StatusOK || q.placeID == "" {
 		return
@@ -271,16 +271,29 @@ func (r *run) made(q request, a *answer) {
 				lab(expression.Show(m["id"]), "/memberships/")
 			}
 		}
-	case commandPath.MatchString(q.path):
-		m := commandPath.FindStringSubmatch(q.path)
-		if door := m[2] + m[3]; m[4] == "hold" || strings.Contains(string(q.body), `"hold"`) {
-			r.undo.add("held "+door, func(ctx context.Context) error {
-				q, err := r.closing(door, place)
-				if err == nil {
-					_, err = r.do(ctx, q)
-				}
-				return err
-			})
-		}
 	}
+}
+
+// held remembers a door that a command may hold from now on: unless a 4xx says that nothing was done, the board may have
+// done it, whether anybody heard of it or not.
+func (r *run) held(q request, a *answer) {
+	m := commandPath.FindStringSubmatch(q.path)
+	if m == nil || !r.watches(q.method) || q.placeID == "" || a != nil && a.Status/100 == 4 {
+		return
+	}
+	if m[4] != "hold" && !strings.Contains(string(q.body), `"hold"`) {
+		return
+	}
+	door := m[2] + m[3]
+	r.undo.add("held "+door, func(ctx context.Context) error {
+		q, err := r.closing(door, q.placeID)
+		if err != nil {
+			return err
+		}
+		a, err := r.do(ctx, q)
+		if err == nil && a.Status != http.StatusOK {
+			err = fmt.Errorf("door %s may still be held: closing it: %s", door, a.short())
+		}
+		return err
+	})
 }
