@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -108,5 +109,31 @@ func TestGroupsAreTriedAgain(t *testing.T) {
 				t.Errorf("got %s, want PASS at the third try\n%s", res.Files[0].Status, out)
 			}
 		})
+	}
+}
+
+// TestListsThatGrow: a record that arrives between two pages moves another one to the second page, where it isn't counted
+// again; the same on two pages of a list that hasn't grown is.
+func TestListsThatGrow(t *testing.T) {
+	t.Parallel()
+	for total, want := range map[int]int{502: 501, 501: 502} {
+		f := newFake(t)
+		f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/entry-logs") {
+				return false
+			}
+			page, total := []m{{"recordId": "rec_2"}, {"recordId": "rec_1"}}, total
+			if r.URL.Query().Get("offset") == "0" {
+				page, total = nil, 501
+				for n := 501; n > 1; n-- {
+					page = append(page, m{"recordId": fmt.Sprint("rec_", n)})
+				}
+			}
+			say(w, 200, m{"data": page, "total": total})
+			return true
+		})
+		if res, out := play(t, f, fmt.Sprintf(`steps: [{records: {place: "\"plc_1\""}, expect: count == %d}]`, want), Options{}); res.Files[0].Status != judge.Pass {
+			t.Errorf("a second page of %d: got %s, want %d records\n%s", total, res.Files[0].Status, want, out)
+		}
 	}
 }
