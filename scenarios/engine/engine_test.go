@@ -22,9 +22,14 @@ func parse(t *testing.T, source string) *File {
 // play runs one file and returns its result and progress lines.
 func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
 	t.Helper()
+	return playOn(t, f.target(), source, opt)
+}
+
+func playOn(t *testing.T, target Target, source string, opt Options) (Result, string) {
+	t.Helper()
 	var out bytes.Buffer
 	opt.Progress = &out
-	res := must.Get(Run(t.Context(), f.target(), []*File{parse(t, source)}, opt))(t)
+	res := must.Get(Run(t.Context(), target, []*File{parse(t, source)}, opt))(t)
 	return res, out.String()
 }
 

@@ -220,8 +220,12 @@ func (p *Phone) run(x *frame) (fields, error) {
 			return nil, err
 		}
 	}
-	if place := x.run.dir.places[placeID]; to == "" && place != nil {
-		to = place.EntryPhone
+	if to == "" && placeID != "" { // the file may have changed the number
+		var now struct{ EntryPhone string }
+		if err := x.run.lab.ask(x.ctx, x.run.lab.main, "GET", "/places/"+esc(placeID), nil, &now); err != nil {
+			return nil, err
+		}
+		to = now.EntryPhone
 	}
 	if to == "" || from == "" {
 		return nil, errors.New("phone needs a place to call and a person who calls")
