@@ -67,12 +67,12 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 			return res
 		}
 	}
-	fr.play(ctx, sc, &res)
+	prepared := fr.play(ctx, sc, &res)
 	fr.hands.hangUp()
 	if r.lab != nil {
 		fr.gaveUp(ctx, given, &res)
 	}
-	proofs := evidence.Proofs(res.Steps, f.Base())
+	proofs := evidence.Proofs(res.Steps[prepared:], f.Base())
 	for _, p := range proofs {
 		r.assertions = append(r.assertions, p.Assertion)
 	}
@@ -83,22 +83,28 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	return res
 }
 
-// play plays set-up and steps, and decides the file's verdict.
-func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
+// play plays set-up and steps, and decides the file's verdict. prepared is how many of the results are the set-up's,
+// which is evidence for nothing.
+func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) (prepared int) {
 	doc, whole := &f.file.Doc, false
 	f.setup.Store(true)
 	setup, ok := f.sequence(ctx, sc, doc.Setup, 0)
 	f.setup.Store(false)
-	res.Steps = setup
+	blocked(setup)
+	res.Steps, prepared = setup, len(setup)
 	if !ok {
-		blocked(setup)
 		res.Status, res.Reason = judge.Blocked, "set-up: "+f.firstBad(setup)
 	} else {
 		var steps []*StepResult
 		steps, whole = f.sequence(ctx, sc, doc.Steps, 0)
 		res.Steps = append(res.Steps, steps...)
 	}
-	res.Steps = append(res.Steps, f.end(whole)...)
+	left := f.end(whole)
+	if !ok { // the set-up had started them
+		blocked(left)
+		prepared = len(setup) + len(left)
+	}
+	res.Steps = append(res.Steps, left...)
 	res.Steps = append(res.Steps, f.unhit(ctx)...)
 	res.Steps = append(res.Steps, f.watch.Idle()...)
 	if res.Status == "" {
@@ -113,13 +119,14 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that ran could have failed because of the target's behaviour"
 	}
 	if ctx.Err() == nil || res.Status == judge.Pass {
-		return
+		return prepared
 	}
 	at := res.Reason // an interruption says nothing about the target
 	if res.Status, res.Reason = judge.Blocked, context.Cause(ctx).Error(); errors.Is(context.Cause(ctx), context.Canceled) {
 		res.Status, res.Reason = judge.Invalid, "interrupted"
 	}
 	res.Reason += inProgress(at)
+	return prepared
 }
 
 // inProgress says what an interruption interrupted; that it was interrupted is said already.
