@@ -217,11 +217,16 @@ func (f *fileRun) begin(ctx context.Context, sc *scope) error {
 	return nil
 }
 
-// override reads a value from the command line.
+// override reads a value from the command line. Digits that a number would not be written with, such as those of a phone,
+// are text.
 func override(text string) any {
 	if n, err := expression.Number(text); err == nil {
-		if n == float64(int64(n)) {
-			return int64(n)
+		digits := strings.Trim(text, "+-0123456789") == ""
+		switch whole := int64(n); {
+		case digits && fmt.Sprint(whole) != text:
+			return text
+		case n == float64(whole):
+			return whole
 		}
 		return n
 	}

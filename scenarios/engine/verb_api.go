@@ -82,6 +82,9 @@ func (s *Step) saysStatus() bool {
 
 // contains says where a value lacks a part, "" if it has all of them.
 func contains(want, have any, path string) string {
+	if list, ok := listOf(want); ok {
+		want = list
+	}
 	switch w := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
@@ -109,8 +112,10 @@ func contains(want, have any, path string) string {
 		}
 		return ""
 	}
-	if a, err := expression.Number(want); err == nil {
-		if b, err := expression.Number(have); err == nil && a == b {
+	_, text := want.(string)
+	if _, both := have.(string); !text || !both { // two texts are compared as they are: 007 isn't 7
+		a, err := expression.Number(want)
+		if b, other := expression.Number(have); err == nil && other == nil && a == b {
 			return ""
 		}
 	}
