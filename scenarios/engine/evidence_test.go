@@ -213,6 +213,9 @@ func TestTwins(t *testing.T) {
 	if err != nil || len(files) != 3 {
 		t.Fatalf("got %d files, %v, want 3 and no error", len(files), err)
 	}
+	if again := must.Get(Load(filepath.Join(dir, "a", "same.yaml"), dir, filepath.Join(dir, "b")))(t); len(again) != 3 {
+		t.Errorf("got %d files of a folder and two of them, want 3", len(again))
+	}
 	a, b := &fileRun{run: &run{seed: 1}, file: files[0]}, &fileRun{run: &run{seed: 1}, file: files[1]}
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
 		t.Errorf("both files use %s and %s, want different ones", a.phone("ann"), a.uid("ann"))

@@ -25,8 +25,8 @@ type scope struct {
 
 // ofTable reports whether a name is a column of a table that is written in the file.
 func (s *scope) ofTable(name string) bool {
-	for ; s != nil; s = s.parent {
-		if _, ok := s.vars[name]; ok && s.parent != nil {
+	for ; s.parent != nil; s = s.parent { // a table has none of the file's own names, which other steps may be setting
+		if _, ok := s.vars[name]; ok {
 			return s.stands
 		}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"reflect"
+	"sync"
 	"testing"
 )
 
@@ -37,4 +38,21 @@ func TestOverride(t *testing.T) {
 			t.Errorf("%s: got %#v, want %#v", text, got, want)
 		}
 	}
+}
+
+// TestNamesAreSetAtOnce: asking for a table's column doesn't touch the file's names, which other steps set meanwhile. (The
+// race detector sees it.)
+func TestNamesAreSetAtOnce(t *testing.T) {
+	t.Parallel()
+	root := &scope{file: &fileRun{}, vars: map[string]any{}}
+	row := root.child(map[string]any{"row": 1})
+	row.stands = true
+	var wg sync.WaitGroup
+	wg.Go(func() { root.set("a", 1) })
+	wg.Go(func() {
+		if !row.ofTable("row") || row.ofTable("a") {
+			t.Error("row isn't a column, or a is")
+		}
+	})
+	wg.Wait()
 }
