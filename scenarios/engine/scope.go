@@ -152,12 +152,16 @@ func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 
 func rfc3339(t time.Time) string { return t.UTC().Format(control.TimeFormat) }
 
-// digest is a number derived from the seed, the file and a name; on a shared target also from the run and the play, so
-// that people are new to it.
+// digest is draw's number; on a shared target it derives also from the run and the play, so that people are new to it.
 func (f *fileRun) digest(name string) uint64 {
 	if f.run.target.Shared() || f.run.keysOnly() {
 		name = fmt.Sprint(f.run.id, "/", f.file.play, "/", name)
 	}
+	return f.draw(name)
+}
+
+// draw is a number derived from the seed, the file and a name. Who chooses by it chooses the same in every run.
+func (f *fileRun) draw(name string) uint64 {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d/%s/%s", f.run.seed, f.file.Base(), name))
 	return binary.BigEndian.Uint64(h[:8])
 }

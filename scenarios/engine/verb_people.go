@@ -115,7 +115,7 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 	}
 	plan := x.pair(doors, people, x.least(p.PerDoor))
 	if most := x.count(p.Most, 0); most > 0 && len(plan) > most {
-		r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("present")))
+		r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("present")))
 		r.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
 		plan = plan[:most]
 	}
