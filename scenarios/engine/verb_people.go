@@ -159,7 +159,7 @@ func add(counts map[string]any, name string) {
 	counts[name] = n + 1
 }
 
-// pair puts at each door people of the door's place, taking turns.
+// pair puts at each door people of the door's place whose permits open it, taking turns.
 func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []presentation) {
 	byPlace := map[string][]map[string]any{}
 	for _, w := range people {
@@ -171,13 +171,10 @@ func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []p
 		if b == nil {
 			continue
 		}
-		here := byPlace[b.placeID]
+		here := slices.DeleteFunc(slices.Clone(byPlace[b.placeID]), func(who map[string]any) bool { return !opensFor(who, d) })
 		for range min(per, len(here)) {
-			who := here[turn[b.placeID]%len(here)]
+			plan = append(plan, presentation{d, here[turn[b.placeID]%len(here)]})
 			turn[b.placeID]++
-			if opensFor(who, d) {
-				plan = append(plan, presentation{d, who})
-			}
 		}
 	}
 	return plan
