@@ -51,7 +51,7 @@ type armed struct{ base, id string }
 // background is a step in progress.
 type background struct {
 	done   chan struct{}
-	cancel context.CancelFunc
+	cancel context.CancelFunc // also of steps that it has started in the background
 	result *StepResult
 }
 

@@ -31,6 +31,8 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 			r.out.line("%s %s  %.1fs%s", r.out.colors.Status(res.Status), f.Base(), res.Seconds, prefixed("  ", res.Reason))
 		}
 	}()
+	ctx, over := context.WithCancel(ctx) // for what steps left behind
+	defer over()
 	if r.opt.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.opt.Timeout, fmt.Errorf("the file did not end within %s", r.opt.Timeout))
@@ -251,7 +253,6 @@ func (f *fileRun) end(whole bool) (out []*StepResult) {
 	for _, n := range names {
 		b := left[n]
 		<-b.done
-		b.cancel()
 		if whole && b.result.Status == judge.Pass {
 			b.result.Status, b.result.Detail = judge.Invalid, "no step waited for the background step "+n+", so the file may have gone on before it ended"
 		}

@@ -112,7 +112,6 @@ func (w *Wait) run(x *frame) (fields, error) {
 		<-b.done
 		return nil, x.ctx.Err()
 	}
-	b.cancel()
 	x.res.Children = append(x.res.Children, b.result)
 	x.res.Detail = b.result.Detail
 	switch b.result.Status {

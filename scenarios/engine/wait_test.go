@@ -1,9 +1,42 @@
 package engine
 
 import (
+	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
 )
+
+// TestBackgroundInABackground: a step that a background step starts in the background goes on when that one has been waited
+// for.
+func TestBackgroundInABackground(t *testing.T) {
+	t.Parallel()
+	f, waited := newFake(t), make(chan bool)
+	f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/waited":
+			close(waited)
+			say(w, 200, m{"data": m{"n": 1}})
+			return true
+		case "/slow":
+			<-waited
+			say(w, 200, m{"data": m{"n": 2}})
+			return true
+		}
+		return false
+	})
+	res, out := play(t, f, `
+steps:
+  - {group: [{call: {path: /slow}, background: inner}], background: outer}
+  - wait: outer
+  - call: {path: /waited}
+  - {wait: inner, expect: data.n == 2}
+`, Options{})
+	if got := res.Files[0]; got.Status != judge.Pass {
+		t.Errorf("got %s %q, want PASS\n%s", got.Status, got.Reason, out)
+	}
+}
 
 // TestWaitForASkippedStep: whoever waits for a step that was skipped has nothing to look at, and not what an earlier one
 // of that name found, either.
