@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,7 +54,7 @@ func (u *undo) has(name string) bool {
 	return u.seen[name]
 }
 
-// putBack undoes everything, the last change first; it continues after errors.
+// putBack undoes everything, the last change first; it continues after errors, and tries once more what failed.
 func (r *run) putBack(ctx context.Context) error {
 	r.undo.mu.Lock()
 	back, away := r.undo.back, r.undo.away
@@ -63,18 +64,21 @@ func (r *run) putBack(ctx context.Context) error {
 	r.undoing.Store(true)
 	defer r.undoing.Store(false)
 	var first error
-	all := func(list []func(context.Context) error) {
+	all := func(list []func(context.Context) error) (left []func(context.Context) error) {
+		first = nil
 		for _, f := range list {
-			if err := f(ctx); err != nil && first == nil {
-				first = err
+			if err := f(ctx); err != nil {
+				left, first = append(left, f), cmp.Or(first, err)
 			}
 		}
+		return left
 	}
-	all(away)
+	left := all(away)
 	if len(away) > 0 {
 		_ = r.synced(ctx, nil, catchUp) // whatever fails because a board isn't back says so
 	}
-	all(back)
+	left = append(left, all(back)...)
+	all(left) // again: one may have needed what came after it
 	return first
 }
 

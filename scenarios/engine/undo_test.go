@@ -56,3 +56,25 @@ func TestHeldDoorsAreClosed(t *testing.T) {
 		})
 	}
 }
+
+// TestPutBackAgain: what couldn't be put back at first is tried once more after everything else.
+func TestPutBackAgain(t *testing.T) {
+	t.Parallel()
+	for failures, want := range map[int]string{1: "", 2: "503"} {
+		f, asked := newFake(t), 0
+		f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/revoke") {
+				return false
+			}
+			asked++
+			say(w, map[bool]int{true: 503, false: 200}[asked <= failures], m{"data": m{}, "error": "storage_unavailable"})
+			return true
+		})
+		target := f.target()
+		target.Marks = []int64{0}
+		res, out := playOn(t, target, `{setup: [{cohort: {name: c}}], steps: [{permit: {person: bob, place: c}}]}`, Options{})
+		if asked != 2 || (res.Trouble == "") != (want == "") || !strings.Contains(res.Trouble, want) {
+			t.Errorf("%d failures: asked %d times, trouble %q; want 2 and %q\n%s", failures, asked, res.Trouble, want, out)
+		}
+	}
+}
