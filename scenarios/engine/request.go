@@ -55,7 +55,7 @@ func (r *run) do(ctx context.Context, q request) (*answer, error) {
 			h.Set(k, v)
 		}
 		a, err := r.attempt(ctx, q, h)
-		if err == nil && a.Status == http.StatusUnauthorized && q.token == nil && a.text("error") == "token_expired" && try == 0 {
+		if err == nil && a.Status == http.StatusUnauthorized && q.token == nil && q.apiKey != "" && a.text("error") == "token_expired" && try == 0 {
 			if _, err := r.api.token(q.apiKey).Refused(ctx, token); err != nil {
 				return nil, err
 			}
