@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -58,5 +59,23 @@ func TestChosenByTheSeed(t *testing.T) {
 	}
 	if len(chosen) != 1 || len(phones) != 2 {
 		t.Errorf("two runs chose %v and made up %v, want the same boards and different phones", chosen, phones)
+	}
+}
+
+// TestSyncedUnseen: boards that no control listener has can't be waited for.
+func TestSyncedUnseen(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/device/v1/boards" {
+			say(w, 200, m{"data": []m{{"boardId": "brd_s", "doorIds": []string{"dor_s"}}}})
+		}
+		return r.URL.Path == "/device/v1/boards"
+	})
+	target := f.target()
+	target.Places = append(target.Places, Place{PlaceID: "plc_s", Kind: "test", APIKey: fakeKey})
+	res, out := playOn(t, target, `steps: [{cohort: {name: trial, kind: test}}, {synced: {of: trial}}]`, Options{})
+	if got := res.Files[0]; got.Status != judge.Blocked || !strings.Contains(got.Reason, "no control listener has board brd_s") {
+		t.Errorf("got %s %q, want BLOCKED because no control listener has brd_s\n%s", got.Status, got.Reason, out)
 	}
 }

@@ -112,11 +112,15 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 			continue
 		}
 		n++
+		delete(want, b.BoardID)
 		if !b.Online || b.Phase == "stopped" || b.AppliedRevision != b.DesiredRevision {
 			if behind++; example == "" {
 				example = fmt.Sprintf("%s online=%v phase=%s applied=%d desired=%d", b.BoardID, b.Online, b.Phase, b.AppliedRevision, b.DesiredRevision)
 			}
 		}
+	}
+	if unseen := keysOf(want); len(unseen) > 0 {
+		return fmt.Errorf("no control listener has board %s", unseen[0])
 	}
 	if behind > 0 {
 		return failed("%d of %d boards are not synchronized after %s, for example %s", behind, n, limit, example)
