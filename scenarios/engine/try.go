@@ -37,7 +37,9 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		within, err = s.Within.dur(sc)
 	}
 	if s.Never != nil && err == nil {
-		never, err = s.Never.dur(sc)
+		if never, err = s.Never.dur(sc); err == nil && never <= 0 {
+			err = fmt.Errorf("never: %s is no time to look", never)
+		}
 	}
 	if err != nil {
 		setStatus(res, err)
