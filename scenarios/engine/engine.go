@@ -29,6 +29,7 @@ type fileRun struct {
 	cleared     []*arming
 	missed      []*StepResult // faults that did less than they were armed for
 	backgrounds map[string]*background
+	found       map[string]bool // names that are the results of background steps
 	watch       evidence.Watch
 	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
 	past        evidence.Past
@@ -136,6 +137,7 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 	b := &background{done: make(chan struct{}), cancel: cancel}
 	f.mu.Lock()
 	taken := f.backgrounds[s.Background] != nil
+	found := f.found[s.Background]
 	if !taken {
 		f.backgrounds[s.Background] = b
 	}
@@ -146,7 +148,9 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 		res.Status, res.Detail = judge.Blocked, "a background called "+s.Background+" is in progress; wait for it first"
 		return res
 	}
-	sc.root().forget(s.Background) // an earlier one's result
+	if found { // in an earlier turn; before that, the name may stand for something else
+		sc.root().forget(s.Background)
+	}
 	go func() {
 		defer close(b.done)
 		b.result = f.now(bctx, sc, s, depth)

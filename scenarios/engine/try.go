@@ -268,6 +268,9 @@ func (x *frame) expectations(sc *scope) (first error) {
 func (x *frame) capture(out fields) error {
 	if x.step.Background != "" {
 		x.scope.root().set(x.step.Background, out)
+		x.file.mu.Lock()
+		x.file.found[x.step.Background] = true
+		x.file.mu.Unlock()
 	}
 	sc := x.with(out)
 	for _, name := range keysOf(x.step.Capture) {

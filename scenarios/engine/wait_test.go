@@ -44,8 +44,9 @@ func TestWaitForASkippedStep(t *testing.T) {
 	t.Parallel()
 	const skipped = `{set: {a: 1}}, {call: {path: /echo}, if: a == 2, background: b}`
 	for name, c := range map[string]struct{ steps, want string }{
-		"nothing expected": {skipped + `, {wait: b, clauses: [CMD-1]}`, "SKIPPED"},
-		"something":        {skipped + `, {wait: b, expect: status == 200}`, "SKIPPED"},
+		"nothing expected":       {skipped + `, {wait: b, clauses: [CMD-1]}`, "SKIPPED"},
+		"something":              {skipped + `, {wait: b, expect: status == 200}`, "SKIPPED"},
+		"a var of the same name": {`{set: {b: 1}}, {call: {path: "/echo/${b}"}, background: b}, {wait: b, expect: data.n == 3}`, "PASS"},
 		"of an earlier turn": {`{cases: [{go: 1}, {go: 2}], group: [{call: {path: /echo}, if: row.go == 1, background: b}, {wait: b, expect: data.n == 3}]}`,
 			"PASS SKIPPED"},
 		"of an earlier turn, by its name": {`{cases: [{go: 1}, {go: 2}], group: [{call: {path: /echo}, if: row.go == 1, background: b}, {wait: b}, {expect: b.data.n == 3}]}`,
