@@ -122,7 +122,7 @@ type Step struct {
 	Exchanges []Exchange `json:"exchanges,omitempty"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Expects   bool       `json:"-"` // it met expectations of its own
-	Spared    bool       `json:"-"` // only such expectations failed; the step's own clauses held
+	Rest      Charge     `json:"-"` // about its own clauses, if an expectation failed beside charges; else Status says it
 	// Unfit are clauses that it claims beside others, by why what happened is no evidence for them.
 	Unfit map[string]string `json:"-"`
 }

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestCohortOfTooFew: a cohort has as many boards as it asks for, or the file says how many will do.
@@ -35,5 +38,44 @@ func TestCountOfOne(t *testing.T) {
 	res, _ := play(t, newFake(t), `steps: [{boards: {all: not online}}]`, Options{})
 	if f := res.Files[0]; !strings.Contains(f.Reason, "1 of 1 board: expected not online") {
 		t.Errorf("got %s, %s; want 1 of 1 board", f.Status, f.Reason)
+	}
+}
+
+// TestChosenByTheSeed: on a shared target, too, a seed chooses the same boards in every run, whereas people are new to it.
+func TestChosenByTheSeed(t *testing.T) {
+	t.Parallel()
+	half := parse(t, `steps: [{cohort: {name: half, part: 1/2}}, {call: {path: /echo, place: half}, expect: data.n == 3}]`)
+	var from []*boardInfo
+	for n := range 20 {
+		from = append(from, &boardInfo{id: fmt.Sprint("brd_", n)})
+	}
+	chosen, phones := map[string]bool{}, map[string]bool{}
+	for _, id := range []string{"a", "b"} {
+		f := &fileRun{run: &run{id: id, seed: 1, target: Target{Marks: []int64{0}}}, file: half}
+		x := &frame{run: f.run, file: f, scope: &scope{file: f, vars: map[string]any{}}}
+		got := must.Get(half.Doc.Steps[0].Verbs.Cohort.some(x, from, nil))(t)
+		chosen[fmt.Sprint(cohortValue("half", got)["boards"])] = true
+		phones[f.phone("ann")] = true
+	}
+	if len(chosen) != 1 || len(phones) != 2 {
+		t.Errorf("two runs chose %v and made up %v, want the same boards and different phones", chosen, phones)
+	}
+}
+
+// TestSyncedUnseen: boards that no control listener has can't be waited for.
+func TestSyncedUnseen(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/device/v1/boards" {
+			say(w, 200, m{"data": []m{{"boardId": "brd_s", "doorIds": []string{"dor_s"}}}})
+		}
+		return r.URL.Path == "/device/v1/boards"
+	})
+	target := f.target()
+	target.Places = append(target.Places, Place{PlaceID: "plc_s", Kind: "test", APIKey: fakeKey})
+	res, out := playOn(t, target, `steps: [{cohort: {name: trial, kind: test}}, {synced: {of: trial}}]`, Options{})
+	if got := res.Files[0]; got.Status != judge.Blocked || !strings.Contains(got.Reason, "no control listener has board brd_s") {
+		t.Errorf("got %s %q, want BLOCKED because no control listener has brd_s\n%s", got.Status, got.Reason, out)
 	}
 }

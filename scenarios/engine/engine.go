@@ -29,6 +29,7 @@ type fileRun struct {
 	cleared     []*arming
 	missed      []*StepResult // faults that did less than they were armed for
 	backgrounds map[string]*background
+	found       map[string]bool // names that are the results of background steps
 	watch       evidence.Watch
 	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
 	past        evidence.Past
@@ -51,7 +52,7 @@ type armed struct{ base, id string }
 // background is a step in progress.
 type background struct {
 	done   chan struct{}
-	cancel context.CancelFunc
+	cancel context.CancelFunc // also of steps that it has started in the background
 	result *StepResult
 }
 
@@ -100,6 +101,11 @@ type invalid struct {
 
 func (i *invalid) Error() string { return i.text }
 
+// skipped is a step that has nothing to look at because another one was skipped.
+type skipped struct{ text string }
+
+func (s *skipped) Error() string { return s.text }
+
 var errNoControl = errors.New("needs a control listener")
 
 // sequence runs steps in order until one fails.
@@ -131,6 +137,7 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 	b := &background{done: make(chan struct{}), cancel: cancel}
 	f.mu.Lock()
 	taken := f.backgrounds[s.Background] != nil
+	found := f.found[s.Background]
 	if !taken {
 		f.backgrounds[s.Background] = b
 	}
@@ -140,6 +147,9 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 		res := f.newResult(sc, s)
 		res.Status, res.Detail = judge.Blocked, "a background called "+s.Background+" is in progress; wait for it first"
 		return res
+	}
+	if found { // in an earlier turn; before that, the name may stand for something else
+		sc.root().forget(s.Background)
 	}
 	go func() {
 		defer close(b.done)

@@ -22,9 +22,14 @@ func parse(t *testing.T, source string) *File {
 // play runs one file and returns its result and progress lines.
 func play(t *testing.T, f *fake, source string, opt Options) (Result, string) {
 	t.Helper()
+	return playOn(t, f.target(), source, opt)
+}
+
+func playOn(t *testing.T, target Target, source string, opt Options) (Result, string) {
+	t.Helper()
 	var out bytes.Buffer
 	opt.Progress = &out
-	res := must.Get(Run(t.Context(), f.target(), []*File{parse(t, source)}, opt))(t)
+	res := must.Get(Run(t.Context(), target, []*File{parse(t, source)}, opt))(t)
 	return res, out.String()
 }
 
@@ -223,6 +228,7 @@ func TestNames(t *testing.T) {
 		"steps:\n  - expect: onlin == 1":    `one.yaml:2:13: unknown name "onlin", did you mean "online"?`,
 		"steps:\n  - expect: count == null": `one.yaml:2:22: unknown name "null", write nil`,
 		"steps:\n  - wait: crowd":           `one.yaml:2:11: no background step named "crowd" in this file`,
+		"steps:\n  - wait: \"\"":            `one.yaml:2:11: no background step named "" in this file`,
 		"steps:\n  - wait: 5m":              `one.yaml:2:11: no background step named "5m" in this file; to let time pass, use clock: {advance: 5m}`,
 		"steps:\n  - expect: 'a == \"b'":    `one.yaml:2:20: expression: a closing quotation mark is missing`,
 		"steps:\n  - expect: a = 1":         `one.yaml:2:15: expression: unexpected "="; to compare, write ==`,

@@ -61,6 +61,7 @@ func TestNothingProvesNothing(t *testing.T) {
 		"never, verb fails":      {`{call: {path: /nowhere, status: 200}, expect: status == 201, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, of another type": {`{call: {path: /echo}, expect: data.n, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, not evaluated":   {`{call: {path: /echo}, expect: data.nope.x == 1, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
+		"never, for no time":     {`{set: {none: 0s}}, {call: {path: /echo}, expect: data.n == 4, never: "${none}"}`, judge.Blocked, "never: 0s is no time to look"},
 		"left behind":            {`{expect: 1 == 1, background: b}`, judge.Invalid, "no step waited for the background step b"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +170,8 @@ func TestOwnClauses(t *testing.T) {
 		"one of two":        {`{clauses: [HRS-1], call: {path: /echo}, expect: [{that: status == 200, clauses: [HRS-2]}, {that: status == 201, clauses: [IMP-1]}]}`, "HRS-1 PASS, HRS-2 PASS, IMP-1 FAIL"},
 		"the later one":     {`{call: {path: /echo}, expect: [{that: 1 == 2, clauses: [HRS-2]}, {that: 1 == 1, clauses: [IMP-1]}]}`, "HRS-2 FAIL, IMP-1 PASS"},
 		"the step's own":    {`{clauses: [HRS-1], expect: [1 == 2, {that: 1 == 1, clauses: [HRS-2]}]}`, "HRS-1 FAIL, HRS-2 PASS"},
-		"both":              {`{clauses: [HRS-1], call: {path: /echo}, expect: [{that: status == 201, clauses: [HRS-2]}, status == 201]}`, "HRS-1 PASS, HRS-2 FAIL"},
+		"both":              {`{clauses: [HRS-1], call: {path: /echo}, expect: [{that: status == 201, clauses: [HRS-2]}, status == 201]}`, "HRS-1 FAIL, HRS-2 FAIL"},
+		"only the other's":  {`{clauses: [HRS-1], call: {path: /echo}, expect: [{that: status == 201, clauses: [HRS-2]}, status == 200]}`, "HRS-1 PASS, HRS-2 FAIL"},
 		"the same":          {`{clauses: [HRS-1], expect: [{that: 1 == 2, clauses: [HRS-1]}]}`, "HRS-1 FAIL"},
 		"the verb":          {`{call: {path: /nowhere, status: 200}, clauses: [HRS-1], expect: [{that: 1 == 1, clauses: [HRS-2]}]}`, "HRS-1 FAIL"},
 		"a parent's own":    {`{group: [{call: {path: /echo}, expect: status == 200, clauses: [HRS-2]}], expect: 1 == 2, clauses: [HRS-1]}`, "HRS-1 FAIL, HRS-2 PASS"},
@@ -211,6 +213,9 @@ func TestTwins(t *testing.T) {
 	files, err := Load(dir)
 	if err != nil || len(files) != 3 {
 		t.Fatalf("got %d files, %v, want 3 and no error", len(files), err)
+	}
+	if again := must.Get(Load(filepath.Join(dir, "a", "same.yaml"), dir, filepath.Join(dir, "b")))(t); len(again) != 3 {
+		t.Errorf("got %d files of a folder and two of them, want 3", len(again))
 	}
 	a, b := &fileRun{run: &run{seed: 1}, file: files[0]}, &fileRun{run: &run{seed: 1}, file: files[1]}
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {

@@ -44,6 +44,7 @@ type fake struct {
 	away       int             // control requests after POST /restart that get no answer
 	lines      []m             // of every journal
 	ended      map[string]bool // paths that DELETE no longer finds
+	number     string          // of the place; "" = whatever is called is one
 	broker     string          // where detached boards connect
 	api        *httptest.Server
 	lab        *httptest.Server
@@ -214,8 +215,13 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 			said = append(said, m{"channel": "heard", "payload": body})
 		}
 		say(w, 200, m{"data": m{"epoch": 7, "revision": 3, "said": said, "journal": []m{}}})
+	case path == "/places/plc_1":
+		if number, ok := body["entryPhone"].(string); ok {
+			f.number = number
+		}
+		say(w, 200, m{"data": m{"entryPhone": f.number}})
 	case path == "/people/call":
-		say(w, 200, m{"data": m{"answered": true, "result": "denied", "reason": "no_valid_grant"}})
+		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": "no_valid_grant"}})
 	case path == "/people/present":
 		f.lag = f.ahead
 		reason := cmp.Or(f.reasons[fmt.Sprint(body["phone"])], "no_valid_grant")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -120,8 +121,9 @@ func notes(b *strictyaml.Binder) *found {
 func (f *found) use(u use)    { f.uses = append(f.uses, u) }
 func (f *found) expr(e *Expr) { f.exprs = append(f.exprs, e) }
 
-// Load reads files and folders (every *.yaml and *.yml in them, except the copies that run directories keep). The error is Problems if a file is invalid, else the
-// file system's.
+// Load reads files and folders (every *.yaml and *.yml in them, except the copies that run directories keep), each file once
+// however often it is named: the second play would repeat the requests of the first. The error is Problems if a file is
+// invalid, else the file system's.
 func Load(paths ...string) ([]*File, error) {
 	var names []string
 	for _, p := range paths {
@@ -144,7 +146,18 @@ func Load(paths ...string) ([]*File, error) {
 			names = append(names, filepath.Join(p, filepath.FromSlash(f)))
 		}
 	}
-	return parseAll(names, os.ReadFile)
+	return parseAll(once(names), os.ReadFile)
+}
+
+// once drops names of files that were named before.
+func once(names []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(name string) bool {
+		full, err := filepath.Abs(name)
+		again := err == nil && seen[full]
+		seen[full] = true
+		return again
+	})
 }
 
 // LoadFS reads every scenario file of a file system.

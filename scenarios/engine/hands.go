@@ -132,6 +132,14 @@ func goodAnswer(channel string, in map[string]any) (to string, say any) {
 	return "rpt", map[string]any{"commandId": in["id"], "epoch": in["epoch"], "result": "ok"}
 }
 
+// topicOf is the topic of a board's channel; what has a slash or a wildcard is a topic already.
+func topicOf(board, channel string) string {
+	if strings.ContainsAny(channel, "/#+$") {
+		return channel
+	}
+	return "sac/v1/" + board + "/" + channel
+}
+
 // forget drops what has come on a channel and wasn't waited for.
 func (h *hand) forget(channel string) {
 	h.mu.Lock()

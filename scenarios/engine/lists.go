@@ -87,7 +87,7 @@ func (e *Exprs) BindNode(b *strictyaml.Binder, n ast.Node) {
 	}
 }
 
-// listOf is a value as a list: a range of numbers is one, too.
+// listOf is a value as a list: a range of numbers is one, too, and so are the doors of a permit.
 func listOf(v any) (list []any, ok bool) {
 	switch v := v.(type) {
 	case []any:
@@ -95,6 +95,11 @@ func listOf(v any) (list []any, ok bool) {
 	case []int:
 		for _, n := range v {
 			list = append(list, n)
+		}
+		return list, true
+	case []string:
+		for _, s := range v {
+			list = append(list, s)
 		}
 		return list, true
 	}

@@ -96,6 +96,7 @@ func maskPhone(p string) string {
 // clean hides secrets in everything that a step reports.
 func (m *mask) clean(s *StepResult) {
 	s.Name, s.Detail = m.text(s.Name), m.text(s.Detail)
+	s.Rest.Detail = m.text(s.Rest.Detail)
 	for i := range s.Charges {
 		s.Charges[i].Name, s.Charges[i].Detail = m.text(s.Charges[i].Name), m.text(s.Charges[i].Detail)
 	}

@@ -19,8 +19,8 @@ func TestNeverCharges(t *testing.T) {
 	} {
 		res, out := play(t, newFake(t), `steps: [{set: {missing: {}}}, {call: {path: /echo}, clauses: [LEG-1], expect: [{that: '`+expect+`', clauses: [PERM-1]}], never: 30ms}]`, Options{})
 		step := res.Files[0].Steps[1]
-		if len(step.Charges) != 1 || step.Status != want || step.Charges[0].Status != want || step.Spared {
-			t.Errorf("%s: got %s, charges %+v, spared %v; want %s for the step and its one charge\n%s", expect, step.Status, step.Charges, step.Spared, want, out)
+		if len(step.Charges) != 1 || step.Status != want || step.Charges[0].Status != want || step.Rest.Status != "" {
+			t.Errorf("%s: got %s, charges %+v, rest %+v; want %s for the step and its one charge\n%s", expect, step.Status, step.Charges, step.Rest, want, out)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 // playFile plays one file on a clean laboratory.
 func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
-	fr := &fileRun{run: r, file: f, labels: map[string]time.Time{}, backgrounds: map[string]*background{}}
+	fr := &fileRun{run: r, file: f, labels: map[string]time.Time{}, backgrounds: map[string]*background{}, found: map[string]bool{}}
 	res = FileResult{Path: f.Path, Name: visible(f.Doc.Name), Description: visible(f.Doc.Description), Clauses: f.Doc.Clauses, Started: clock.WallNow(), Source: f.Source}
 	if res.Name == "" {
 		res.Name = f.Base()
@@ -34,6 +34,8 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 			r.out.line("%s %s  %.1fs%s", r.out.colors.Status(res.Status), f.Base(), res.Seconds, prefixed("  ", res.Reason))
 		}
 	}()
+	ctx, over := context.WithCancel(ctx) // for what steps left behind
+	defer over()
 	if r.opt.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.opt.Timeout, fmt.Errorf("the file did not end within %s", r.opt.Timeout))
@@ -70,12 +72,12 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 			return res
 		}
 	}
-	fr.play(ctx, sc, &res)
+	prepared := fr.play(ctx, sc, &res)
 	fr.hands.hangUp()
 	if r.lab != nil {
 		fr.gaveUp(ctx, given, &res)
 	}
-	proofs := evidence.Proofs(res.Steps, f.Base())
+	proofs := evidence.Proofs(res.Steps[prepared:], f.Base())
 	for _, p := range proofs {
 		r.assertions = append(r.assertions, p.Assertion)
 	}
@@ -86,22 +88,28 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	return res
 }
 
-// play plays set-up and steps, and decides the file's verdict.
-func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
+// play plays set-up and steps, and decides the file's verdict. prepared is how many of the results are the set-up's,
+// which is evidence for nothing.
+func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) (prepared int) {
 	doc, whole := &f.file.Doc, false
 	f.setup.Store(true)
 	setup, ok := f.sequence(ctx, sc, doc.Setup, 0)
 	f.setup.Store(false)
-	res.Steps = setup
+	blocked(setup)
+	res.Steps, prepared = setup, len(setup)
 	if !ok {
-		blocked(setup)
 		res.Status, res.Reason = judge.Blocked, "set-up: "+f.firstBad(setup)
 	} else {
 		var steps []*StepResult
 		steps, whole = f.sequence(ctx, sc, doc.Steps, 0)
 		res.Steps = append(res.Steps, steps...)
 	}
-	res.Steps = append(res.Steps, f.end(whole)...)
+	left := f.end(whole)
+	if !ok { // the set-up had started them
+		blocked(left)
+		prepared = len(setup) + len(left)
+	}
+	res.Steps = append(res.Steps, left...)
 	res.Steps = append(res.Steps, f.unhit(ctx)...)
 	res.Steps = append(res.Steps, f.watch.Idle()...)
 	if res.Status == "" {
@@ -116,13 +124,14 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) {
 		res.Status, res.Reason = judge.Invalid, "nothing was checked: no step that ran could have failed because of the target's behaviour"
 	}
 	if ctx.Err() == nil || res.Status == judge.Pass {
-		return
+		return prepared
 	}
 	at := res.Reason // an interruption says nothing about the target
 	if res.Status, res.Reason = judge.Blocked, context.Cause(ctx).Error(); errors.Is(context.Cause(ctx), context.Canceled) {
 		res.Status, res.Reason = judge.Invalid, "interrupted"
 	}
 	res.Reason += inProgress(at)
+	return prepared
 }
 
 // inProgress says what an interruption interrupted; that it was interrupted is said already.
@@ -162,6 +171,9 @@ func blocked(steps []*StepResult) {
 		if s.Status == judge.Fail {
 			s.Status = judge.Blocked
 		}
+		if s.Rest.Status == judge.Fail {
+			s.Rest.Status = judge.Blocked
+		}
 		for i := range s.Charges {
 			if s.Charges[i].Status == judge.Fail {
 				s.Charges[i].Status = judge.Blocked
@@ -179,7 +191,7 @@ func chargeNever(s *StepResult, err error) {
 	for i := range s.Charges {
 		s.Charges[i].Status, s.Charges[i].Detail = own.Status, own.Detail
 	}
-	s.Spared = false
+	s.Rest = report.Charge{}
 }
 
 // cutShort is the error of a step whose time wasn't over when the file was interrupted: what it hadn't seen by then
@@ -239,11 +251,16 @@ func asWritten(values map[string]Any) []string {
 	})
 }
 
-// override reads a value from the command line.
+// override reads a value from the command line. Digits that a number would not be written with, such as those of a phone,
+// are text.
 func override(text string) any {
 	if n, err := expression.Number(text); err == nil {
-		if n == float64(int64(n)) {
-			return int64(n)
+		digits := strings.Trim(text, "+-0123456789") == ""
+		switch whole := int64(n); {
+		case digits && fmt.Sprint(whole) != text:
+			return text
+		case n == float64(whole):
+			return whole
 		}
 		return n
 	}
@@ -268,7 +285,6 @@ func (f *fileRun) end(whole bool) (out []*StepResult) {
 	for _, n := range names {
 		b := left[n]
 		<-b.done
-		b.cancel()
 		if whole && b.result.Status == judge.Pass {
 			b.result.Status, b.result.Detail = judge.Invalid, "no step waited for the background step "+n+", so the file may have gone on before it ended"
 		}

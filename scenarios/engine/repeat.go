@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -39,6 +40,21 @@ func (e Answered) checked(x *frame, answers []*answer) (fields, error) {
 		}
 	}
 	return out, nil
+}
+
+// shared is the result of a verb that asked for the same several times over, of people, boards or doors: the last answer.
+// An expectation about the status looks at that one only, so the others must have ended in the same way.
+func (e Answered) shared(x *frame, answers []*answer, err error) (fields, error) {
+	answers = slices.DeleteFunc(answers, func(a *answer) bool { return a == nil })
+	if len(answers) == 0 {
+		return nil, err
+	}
+	last := answers[len(answers)-1]
+	i := slices.IndexFunc(answers, func(a *answer) bool { return a.Status != last.Status || a.text("error") != last.text("error") })
+	if err == nil && i >= 0 && len(e.Status) == 0 && !e.Error.set() && x.step.saysStatus() {
+		err = failed("an expectation is about the status, and the %d answers differ: one is %s, another %s", len(answers), answers[i].short(), last.short())
+	}
+	return last.fields(), err
 }
 
 // summary summarizes several answers: the fields of the first, and what they have in common.

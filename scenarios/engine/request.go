@@ -55,7 +55,7 @@ func (r *run) do(ctx context.Context, q request) (*answer, error) {
 			h.Set(k, v)
 		}
 		a, err := r.attempt(ctx, q, h)
-		if err == nil && a.Status == http.StatusUnauthorized && q.token == nil && a.text("error") == "token_expired" && try == 0 {
+		if err == nil && a.Status == http.StatusUnauthorized && q.token == nil && q.apiKey != "" && a.text("error") == "token_expired" && try == 0 {
 			if _, err := r.api.token(q.apiKey).Refused(ctx, token); err != nil {
 				return nil, err
 			}
@@ -92,6 +92,7 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	if err == nil && a.text("error") == "token_expired" { // perhaps by a jump in the background
 		r.catchUp(ctx)
 	}
+	r.held(q, a)
 	if err == nil {
 		r.called(q, h, "", sent, a)
 		r.made(q, a)

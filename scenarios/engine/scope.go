@@ -26,8 +26,8 @@ type scope struct {
 
 // ofTable reports whether a name is a column of a table that is written in the file.
 func (s *scope) ofTable(name string) bool {
-	for ; s != nil; s = s.parent {
-		if _, ok := s.vars[name]; ok && s.parent != nil {
+	for ; s.parent != nil; s = s.parent { // a table has none of the file's own names, which other steps may be setting
+		if _, ok := s.vars[name]; ok {
 			return s.stands
 		}
 	}
@@ -48,6 +48,13 @@ func (s *scope) root() *scope {
 func (s *scope) set(name string, v any) {
 	s.mu.Lock()
 	s.vars[name] = v
+	s.mu.Unlock()
+	s.file.past.Forget(name)
+}
+
+func (s *scope) forget(name string) {
+	s.mu.Lock()
+	delete(s.vars, name)
 	s.mu.Unlock()
 	s.file.past.Forget(name)
 }
@@ -146,12 +153,16 @@ func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 
 func rfc3339(t time.Time) string { return t.UTC().Format(control.TimeFormat) }
 
-// digest is a number derived from the seed, the file and a name; on a shared target also from the run and the play, so
-// that people are new to it.
+// digest is draw's number; on a shared target it derives also from the run and the play, so that people are new to it.
 func (f *fileRun) digest(name string) uint64 {
 	if f.run.target.Shared() || f.run.keysOnly() {
 		name = fmt.Sprint(f.run.id, "/", f.file.play, "/", name)
 	}
+	return f.draw(name)
+}
+
+// draw is a number derived from the seed, the file and a name. Who chooses by it chooses the same in every run.
+func (f *fileRun) draw(name string) uint64 {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d/%s/%s", f.run.seed, f.file.Base(), name))
 	return binary.BigEndian.Uint64(h[:8])
 }

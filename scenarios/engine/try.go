@@ -36,7 +36,9 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		within, err = s.Within.dur(sc)
 	}
 	if s.Never != nil && err == nil {
-		never, err = s.Never.dur(sc)
+		if never, err = s.Never.dur(sc); err == nil && never <= 0 {
+			err = fmt.Errorf("never: %s is no time to look", never)
+		}
 	}
 	if err != nil {
 		setStatus(res, err)
@@ -135,9 +137,12 @@ func setStatus(s *StepResult, err error) {
 	var fail *failure
 	var broken *breach
 	var inv *invalid
+	var none *skipped
 	switch {
 	case err == nil:
 		s.Status = judge.Pass
+	case errors.As(err, &none):
+		s.Status, s.Detail = judge.Skipped, err.Error()
 	case errors.As(err, &broken):
 		s.Status, s.Detail = judge.Fail, err.Error()
 	case errors.As(err, &fail):
@@ -151,6 +156,7 @@ func setStatus(s *StepResult, err error) {
 
 // attempt runs the verb once and checks the expectations.
 func (x *frame) attempt(depth int) (fields, error) {
+	x.res.Charges, x.res.Rest, x.res.Expects = nil, report.Charge{}, false // an earlier try's
 	var out fields
 	var err error
 	if v := x.step.verb(); v != nil {
@@ -213,13 +219,13 @@ func (x *frame) with(out fields) *scope {
 }
 
 // expectations returns the first that doesn't hold. Those with their own clauses are all checked, so that each is
-// evidence only for its own clauses.
+// evidence only for its own clauses, and the others up to the first that doesn't hold.
 func (x *frame) expectations(sc *scope) (first error) {
-	x.res.Charges, x.res.Expects = nil, len(x.step.Expect) > 0
+	x.res.Expects = len(x.step.Expect) > 0
 	general := error(nil)
 	for i := range x.step.Expect {
 		e := &x.step.Expect[i]
-		if first != nil && len(e.clauses) == 0 {
+		if general != nil && len(e.clauses) == 0 {
 			continue
 		}
 		err := e.unmet(sc)
@@ -235,7 +241,11 @@ func (x *frame) expectations(sc *scope) (first error) {
 		setStatus(&own, err)
 		x.res.Charges = append(x.res.Charges, report.Charge{Clauses: e.clauses, Name: e.Src, Status: own.Status, Detail: own.Detail})
 	}
-	x.res.Spared = first != nil && general == nil && len(x.res.Charges) > 0
+	if first != nil && len(x.res.Charges) > 0 {
+		rest := StepResult{}
+		setStatus(&rest, general)
+		x.res.Rest = report.Charge{Status: rest.Status, Detail: rest.Detail}
+	}
 	return first
 }
 
@@ -243,6 +253,9 @@ func (x *frame) expectations(sc *scope) (first error) {
 func (x *frame) capture(out fields) error {
 	if x.step.Background != "" {
 		x.scope.root().set(x.step.Background, out)
+		x.file.mu.Lock()
+		x.file.found[x.step.Background] = true
+		x.file.mu.Unlock()
 	}
 	sc := x.with(out)
 	for _, name := range keysOf(x.step.Capture) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,7 +54,7 @@ func (u *undo) has(name string) bool {
 	return u.seen[name]
 }
 
-// putBack undoes everything, the last change first; it continues after errors.
+// putBack undoes everything, the last change first; it continues after errors, and tries once more what failed.
 func (r *run) putBack(ctx context.Context) error {
 	r.undo.mu.Lock()
 	back, away := r.undo.back, r.undo.away
@@ -63,18 +64,21 @@ func (r *run) putBack(ctx context.Context) error {
 	r.undoing.Store(true)
 	defer r.undoing.Store(false)
 	var first error
-	all := func(list []func(context.Context) error) {
+	all := func(list []func(context.Context) error) (left []func(context.Context) error) {
+		first = nil
 		for _, f := range list {
-			if err := f(ctx); err != nil && first == nil {
-				first = err
+			if err := f(ctx); err != nil {
+				left, first = append(left, f), cmp.Or(first, err)
 			}
 		}
+		return left
 	}
-	all(away)
+	left := all(away)
 	if len(away) > 0 {
 		_ = r.synced(ctx, nil, catchUp) // whatever fails because a board isn't back says so
 	}
-	all(back)
+	left = append(left, all(back)...)
+	all(left) // again: one may have needed what came after it
 	return first
 }
 
@@ -237,7 +241,7 @@ func (r *run) attachLater(base, id string) {
 	r.undo.attach(path, func(ctx context.Context) error { return r.lab.ask(ctx, base, http.MethodPost, path, nil, nil) })
 }
 
-// made remembers what a public API call created: permits, reservations, memberships, and held doors.
+// made remembers what a public API call created: permits, reservations and memberships.
 func (r *run) made(q request, a *answer) {
 	if !r.watches(q.method) || a.Status != http.StatusOK || q.placeID == "" {
 		return
@@ -271,16 +275,29 @@ func (r *run) made(q request, a *answer) {
 				lab(expression.Show(m["id"]), "/memberships/")
 			}
 		}
-	case commandPath.MatchString(q.path):
-		m := commandPath.FindStringSubmatch(q.path)
-		if door := m[2] + m[3]; m[4] == "hold" || strings.Contains(string(q.body), `"hold"`) {
-			r.undo.add("held "+door, func(ctx context.Context) error {
-				q, err := r.closing(door, place)
-				if err == nil {
-					_, err = r.do(ctx, q)
-				}
-				return err
-			})
-		}
 	}
+}
+
+// held remembers a door that a command may hold from now on: unless a 4xx says that nothing was done, the board may have
+// done it, whether anybody heard of it or not.
+func (r *run) held(q request, a *answer) {
+	m := commandPath.FindStringSubmatch(q.path)
+	if m == nil || !r.watches(q.method) || q.placeID == "" || a != nil && a.Status/100 == 4 {
+		return
+	}
+	if m[4] != "hold" && !strings.Contains(string(q.body), `"hold"`) {
+		return
+	}
+	door := m[2] + m[3]
+	r.undo.add("held "+door, func(ctx context.Context) error {
+		q, err := r.closing(door, q.placeID)
+		if err != nil {
+			return err
+		}
+		a, err := r.do(ctx, q)
+		if err == nil && a.Status != http.StatusOK {
+			err = fmt.Errorf("door %s may still be held: closing it: %s", door, a.short())
+		}
+		return err
+	})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -81,6 +82,9 @@ func (s *Step) saysStatus() bool {
 
 // contains says where a value lacks a part, "" if it has all of them.
 func contains(want, have any, path string) string {
+	if list, ok := listOf(want); ok {
+		want = list
+	}
 	switch w := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
@@ -108,8 +112,10 @@ func contains(want, have any, path string) string {
 		}
 		return ""
 	}
-	if a, err := expression.Number(want); err == nil {
-		if b, err := expression.Number(have); err == nil && a == b {
+	_, text := want.(string)
+	if _, both := have.(string); !text || !both { // two texts are compared as they are: 007 isn't 7
+		a, err := expression.Number(want)
+		if b, other := expression.Number(have); err == nil && other == nil && a == b {
 			return ""
 		}
 	}
@@ -194,8 +200,10 @@ func (x *frame) post(ctx context.Context, method, path, apiKey, placeID string, 
 	return x.run.do(ctx, q)
 }
 
-// pages reads a complete list.
+// pages reads a complete list. What arrives meanwhile moves the end of a page to the next one, where it isn't counted
+// again.
 func (x *frame) pages(path, apiKey string) (list []any, err error) {
+	seen, first := map[string]bool{}, 0.0
 	for offset := 0; ; {
 		u := path + "&limit=500&offset=" + fmt.Sprint(offset)
 		last, err := x.post(x.ctx, "GET", u, apiKey, "", nil)
@@ -206,8 +214,18 @@ func (x *frame) pages(path, apiKey string) (list []any, err error) {
 		if last.Status != 200 || !ok {
 			return nil, failed("GET %s: %s", path, last.short())
 		}
-		list = append(list, page...)
 		total, _ := last.field("total").(float64)
+		if offset == 0 {
+			first = total
+		}
+		for _, e := range page {
+			m, _ := e.(map[string]any)
+			id, _ := cmp.Or(m["eventId"], m["recordId"]).(string)
+			if id == "" || !seen[id] || total <= first {
+				list = append(list, e)
+			}
+			seen[id] = true
+		}
 		if offset += len(page); len(page) == 0 || offset >= int(total) {
 			return list, nil
 		}

@@ -112,11 +112,15 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 			continue
 		}
 		n++
+		delete(want, b.BoardID)
 		if !b.Online || b.Phase == "stopped" || b.AppliedRevision != b.DesiredRevision {
 			if behind++; example == "" {
 				example = fmt.Sprintf("%s online=%v phase=%s applied=%d desired=%d", b.BoardID, b.Online, b.Phase, b.AppliedRevision, b.DesiredRevision)
 			}
 		}
+	}
+	if unseen := keysOf(want); len(unseen) > 0 {
+		return fmt.Errorf("no control listener has board %s", unseen[0])
 	}
 	if behind > 0 {
 		return failed("%d of %d boards are not synchronized after %s, for example %s", behind, n, limit, example)
@@ -140,10 +144,7 @@ func (j *Journal) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	only := ""
-	if id, ok := v.(string); ok && x.run.dir.door(id) != nil {
-		only = id
-	}
+	chosen := x.chosen(v)
 	var mu sync.Mutex
 	var lines []any
 	err = atOnce(8, len(of), func(i int) error {
@@ -154,7 +155,7 @@ func (j *Journal) run(x *frame) (fields, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, l := range got {
-			if (only == "" || l["doorId"] == only) && keep(l) {
+			if chosen(of[i].id, l["doorId"]) && keep(l) {
 				l["boardId"] = of[i].id
 				lines = append(lines, l)
 			}
@@ -167,6 +168,20 @@ func (j *Journal) run(x *frame) (fields, error) {
 	sort.SliceStable(lines, func(a, b int) bool { return lineKey(lines[a]) < lineKey(lines[b]) })
 	out := listFields("lines", lines)
 	return out, x.each(j.All, j.AtLeast, lines, "journal lines")
+}
+
+// chosen reports which lines a reference is about: those of a board, or of some of its doors if only they are named.
+func (x *frame) chosen(v any) func(board string, door any) bool {
+	ids, _ := many(v, "boards")
+	whole, doors := map[string]bool{}, map[any]bool{}
+	for _, id := range ids {
+		if x.run.dir.door(id) != nil {
+			doors[id] = true
+		} else {
+			whole[id] = true
+		}
+	}
+	return func(board string, door any) bool { return whole[board] || doors[door] }
 }
 
 func lineKey(l any) string {

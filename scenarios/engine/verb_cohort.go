@@ -23,7 +23,7 @@ func (c *Cohort) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("cohort/"+name)))
+	r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("cohort/"+name)))
 	if c.Places != nil {
 		from = somePlaces(from, x.count(c.Places, 0), r)
 	}
@@ -115,7 +115,7 @@ func (c *Cohort) part(x *frame, from []*boardInfo, _ *rand.Rand) ([]*boardInfo, 
 	if err != nil {
 		return nil, err
 	}
-	all := shuffled(from, rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("parts"))))
+	all := shuffled(from, rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("parts"))))
 	var out []*boardInfo
 	for i := n - 1; i < len(all); i += m {
 		out = append(out, all[i])

@@ -42,12 +42,25 @@ func (c *Crash) run(x *frame) (fields, error) {
 	if err := x.run.lab.ask(x.ctx, x.run.lab.main, http.MethodPost, "/restart", map[string]any{"kill": true, "at": at}, &armed); err != nil {
 		return nil, err
 	}
-	if a, err := x.run.do(x.ctx, q); err == nil {
-		return nil, failed("the command was answered although the server should have died at %s: %s", at, a.short())
+	a, err := x.run.do(x.ctx, q)
+	if wrong, ok := errors.AsType[*breach](err); ok {
+		return nil, wrong
+	}
+	if err == nil {
+		return nil, notDead(at, a)
 	}
 	lives, err := x.run.lab.revived(x.ctx, armed.Lives)
 	x.res.Detail = fmt.Sprintf("life %d", lives)
 	return fields{"lives": lives}, err
+}
+
+// notDead is the error if the command got an answer. Whatever is carried out goes through every step, so its answer shows
+// that the server gave it too early. A command that was refused, or is a replay, goes through none.
+func notDead(at string, a *answer) error {
+	if a.Status/100 == 4 || a.Status == http.StatusServiceUnavailable || a.Headers["Idempotent-Replayed"] == "true" {
+		return fmt.Errorf("the command never reached %s: %s", at, a.short())
+	}
+	return failed("the command was answered although the server should have died at %s: %s", at, a.short())
 }
 
 // revived waits until the server has started more often than n times.

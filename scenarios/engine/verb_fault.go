@@ -150,15 +150,8 @@ func (c *Clear) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []*arming
 	x.file.mu.Lock()
-	x.file.faults = slices.DeleteFunc(x.file.faults, func(a *arming) bool {
-		chosen := a.name == name || name == "all"
-		if chosen {
-			list = append(list, a)
-		}
-		return chosen
-	})
+	list := slices.DeleteFunc(slices.Clone(x.file.faults), func(a *arming) bool { return a.name != name && name != "all" })
 	x.file.mu.Unlock()
 	if name != "all" && len(list) == 0 {
 		return nil, errors.New("no fault called " + name + " is armed")
@@ -175,8 +168,9 @@ func (c *Clear) run(x *frame) (fields, error) {
 	return fields{"hits": total, "count": cleared}, nil
 }
 
-// disarm removes a fault everywhere and collects how often it acted. If it had ended by itself, its last state is read.
+// disarm removes a fault everywhere and collects how often it acted; one that can't be removed is still armed. If it had ended by itself, its last state is read.
 func (f *fileRun) disarm(ctx context.Context, a *arming) error {
+	a.hits = 0 // of a try that got only so far
 	for _, at := range a.at {
 		path := "/faults/" + esc(at.id)
 		last, err := f.run.lab.call(ctx, at.base, http.MethodDelete, path, nil)
@@ -197,6 +191,7 @@ func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 	a.to = clock.WallNow()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.faults = slices.DeleteFunc(f.faults, func(b *arming) bool { return a == b })
 	f.cleared = append(f.cleared, a)
 	if a.hits < a.least {
 		f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
@@ -208,7 +203,7 @@ func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 
 // unhit disarms what is still armed at the end of a file, and returns the faults that acted less than required.
 func (f *fileRun) unhit(ctx context.Context) []*StepResult {
-	for _, a := range f.faults {
+	for _, a := range slices.Clone(f.faults) {
 		if err := f.disarm(ctx, a); err != nil && ctx.Err() == nil {
 			f.missed = append(f.missed, &StepResult{Name: a.title, Verb: "fault", Line: a.line, Status: judge.Invalid,
 				Detail: "how often fault " + a.name + " acted isn't known: " + err.Error(),

@@ -108,7 +108,6 @@ func (w *Wait) run(x *frame) (fields, error) {
 		<-b.done
 		return nil, x.ctx.Err()
 	}
-	b.cancel()
 	x.res.Children = append(x.res.Children, b.result)
 	x.res.Detail = b.result.Detail
 	switch b.result.Status {
@@ -118,6 +117,8 @@ func (w *Wait) run(x *frame) (fields, error) {
 		return nil, &invalid{text: b.result.Name + ": " + b.result.Detail}
 	case judge.Blocked:
 		return nil, errors.New(b.result.Name + ": " + b.result.Detail)
+	case judge.Skipped: // there is no result
+		return nil, &skipped{b.result.Name + ": " + b.result.Detail}
 	}
 	out, _ := x.scope.get(w.For)
 	m, _ := out.(map[string]any)
@@ -147,9 +148,9 @@ func (s *Steps) nest(x *frame, depth int) error {
 	case judge.Fail:
 		return failed("%s", why)
 	case judge.Invalid:
-		return &invalid{text: why}
-	case judge.Blocked:
-		return errors.New(why)
+		return &invalid{why, true}
+	case judge.Blocked: // a step may have been too early; with within, all of them are tried again
+		return &vain{why}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -19,7 +20,9 @@ func (l *Link) run(x *frame) (fields, error) {
 		if err != nil {
 			return nil, err
 		}
-		token = expression.Show(who["token"])
+		if token = expression.Show(who["token"]); token == "" {
+			return nil, fmt.Errorf("%s has no link", expression.Show(who["name"]))
+		}
 	}
 	if !l.Door.set() {
 		a, err := x.run.do(x.ctx, request{method: "GET", path: "/entry?t=" + esc(token)})

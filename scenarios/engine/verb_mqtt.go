@@ -109,10 +109,18 @@ func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
 	}
 	if code != 0 {
 		h.conn.Drop()
+		if m.more() {
+			return nil, errRefusedHand
+		}
 		return nil, nil
 	}
 	return h, m.subscribe(x, h, out)
 }
+
+// more reports whether the step does something over the connection besides opening it.
+func (m *MQTT) more() bool { return m.Send.set() || m.Await != "" || m.Quiet != "" }
+
+var errRefusedHand = errors.New("a connection that is refused as expected can't send or wait")
 
 // simulated is a simulated board, or the first of several, even if this file has taken its place; a real one is refused,
 // and why says what would come of it.
@@ -154,14 +162,6 @@ func (c *Connect) fill(x *frame, board string, h *byhand.Hello) (err error) {
 	raw, err := c.Will.Raw.str(x.scope)
 	h.Will = &byhand.Message{Topic: topicOf(board, topic), Payload: []byte(raw)}
 	return err
-}
-
-// topicOf is the topic of a board's channel; what has a slash or a wildcard is a topic already.
-func topicOf(board, channel string) string {
-	if strings.ContainsAny(channel, "/#+$") {
-		return channel
-	}
-	return "sac/v1/" + board + "/" + channel
 }
 
 func (m *MQTT) subscribe(x *frame, h *hand, out fields) error {
@@ -206,6 +206,9 @@ func (m *MQTT) send(x *frame, h *hand) error {
 	msg := byhand.Message{Topic: topicOf(h.board, channel), QoS: byte(x.count(m.QoS, 0)), Retain: m.Retain} //nolint:gosec // lint allows 0 to 2
 	if msg.Payload, err = m.content(x); err != nil {
 		return err
+	}
+	if h.over() { // not because of this message
+		return failed("publishing to %s: the connection had ended before", channel)
 	}
 	h.forget(cmp.Or(m.Await, m.Quiet))
 	err = h.conn.Publish(msg)
@@ -327,6 +330,9 @@ func (c *checker) mqtt(m *MQTT, pos Pos) {
 	}
 	if !m.Board.set() && !m.Send.set() && m.Await+m.Quiet+m.Close == "" {
 		c.b.Problem(pos, "the step does nothing: give board, send, await, quiet or close")
+	}
+	if code, ok := m.Connack.literal(); ok && code != 0 && m.more() {
+		c.b.Problem(m.Connack.pos, "%s", errRefusedHand)
 	}
 	c.between("qos", m.QoS, 0, 2)
 	c.between("connack", m.Connack, 0, 255)

@@ -115,7 +115,7 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 	}
 	plan := x.pair(doors, people, x.least(p.PerDoor))
 	if most := x.count(p.Most, 0); most > 0 && len(plan) > most {
-		r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.digest("present")))
+		r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("present")))
 		r.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
 		plan = plan[:most]
 	}
@@ -159,7 +159,7 @@ func add(counts map[string]any, name string) {
 	counts[name] = n + 1
 }
 
-// pair puts at each door people of the door's place, taking turns.
+// pair puts at each door people of the door's place whose permits open it, taking turns.
 func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []presentation) {
 	byPlace := map[string][]map[string]any{}
 	for _, w := range people {
@@ -171,13 +171,10 @@ func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []p
 		if b == nil {
 			continue
 		}
-		here := byPlace[b.placeID]
+		here := slices.DeleteFunc(slices.Clone(byPlace[b.placeID]), func(who map[string]any) bool { return !opensFor(who, d) })
 		for range min(per, len(here)) {
-			who := here[turn[b.placeID]%len(here)]
+			plan = append(plan, presentation{d, here[turn[b.placeID]%len(here)]})
 			turn[b.placeID]++
-			if opensFor(who, d) {
-				plan = append(plan, presentation{d, who})
-			}
 		}
 	}
 	return plan
@@ -220,8 +217,12 @@ func (p *Phone) run(x *frame) (fields, error) {
 			return nil, err
 		}
 	}
-	if place := x.run.dir.places[placeID]; to == "" && place != nil {
-		to = place.EntryPhone
+	if to == "" && placeID != "" { // the file may have changed the number
+		var now struct{ EntryPhone string }
+		if err := x.run.lab.ask(x.ctx, x.run.lab.main, "GET", "/places/"+esc(placeID), nil, &now); err != nil {
+			return nil, err
+		}
+		to = now.EntryPhone
 	}
 	if to == "" || from == "" {
 		return nil, errors.New("phone needs a place to call and a person who calls")

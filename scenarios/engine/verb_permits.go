@@ -120,12 +120,11 @@ func (r *Revoke) run(x *frame) (fields, error) {
 		}
 		return err
 	})
-	if err != nil || len(people) == 0 {
-		return nil, err
+	out, err := r.shared(x, answers, err)
+	if out != nil {
+		out["count"] = len(people)
 	}
-	out := answers[len(people)-1].fields()
-	out["count"] = len(people)
-	return out, nil
+	return out, err
 }
 
 func (x *frame) revoke(who map[string]any, by, reason string) (*answer, error) {

@@ -3,7 +3,6 @@ package engine
 import (
 	"net/url"
 	"strconv"
-	"sync"
 
 	"github.com/doorlab/doorlab/internal/amount"
 )
@@ -20,8 +19,7 @@ func (n *Netloss) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	var mu sync.Mutex
-	var last *answer
+	answers := make([]*answer, len(of))
 	err = atOnce(16, len(of), func(i int) error {
 		b := of[i]
 		channels, err := n.channels(x, b)
@@ -32,20 +30,14 @@ func (n *Netloss) run(x *frame) (fields, error) {
 		if err != nil {
 			return err
 		}
-		a, err := x.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", key, b.placeID, map[string]any{"graceSec": grace, "channels": channels})
+		answers[i], err = x.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", key, b.placeID, map[string]any{"graceSec": grace, "channels": channels})
 		if err != nil {
 			return err
 		}
-		mu.Lock()
-		last = a
-		mu.Unlock()
-		return n.check(x, a, false)
+		return n.check(x, answers[i], false)
 	})
-	if last == nil {
-		return nil, err
-	}
 	x.res.Detail = amount.Many(len(of), "board")
-	return last.fields(), err
+	return n.shared(x, answers, err)
 }
 
 func (n *Netloss) channels(x *frame, b *boardInfo) (map[string]string, error) {
@@ -84,8 +76,7 @@ func (p *Policy) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	var mu sync.Mutex
-	var last *answer
+	answers := make([]*answer, len(doors))
 	err = atOnce(8, len(doors), func(i int) error {
 		b := x.run.dir.door(doors[i])
 		if b == nil {
@@ -95,19 +86,13 @@ func (p *Policy) run(x *frame) (fields, error) {
 		if err != nil {
 			return err
 		}
-		a, err := x.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, key, b.placeID, body)
+		answers[i], err = x.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, key, b.placeID, body)
 		if err != nil {
 			return err
 		}
-		mu.Lock()
-		last = a
-		mu.Unlock()
-		return p.check(x, a, false)
+		return p.check(x, answers[i], false)
 	})
-	if last == nil {
-		return nil, err
-	}
-	return last.fields(), err
+	return p.shared(x, answers, err)
 }
 
 func (p *Policy) request(x *frame) (method, query string, body any, err error) {

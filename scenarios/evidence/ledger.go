@@ -49,16 +49,16 @@ func own(s *report.Step, file string) (out []Proof) {
 			out = append(out, Proof{s, judge.Assertion{Clause: c, Name: name + ": " + ch.Name, Status: ch.Status, Number: firstLine(ch.Detail)}})
 		}
 	}
-	status := s.Status
-	if s.Spared {
-		status = judge.Pass
+	status, detail := s.Status, s.Detail
+	if s.Rest.Status != "" {
+		status, detail = s.Rest.Status, s.Rest.Detail
 	}
 	if status == judge.Pass && !s.Asserts {
 		return out // it could not have failed
 	}
 	number := s.Boundary
 	if status != judge.Pass {
-		number = firstLine(s.Detail)
+		number = firstLine(detail)
 	}
 	for _, c := range s.Clauses {
 		if !charged[c] {

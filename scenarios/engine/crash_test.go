@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestCrashThatDoesNotHappen: an answer to a command during which the server should have died is a failure only if the
+// command was carried out, or if the answer breaks the target's own promises.
+func TestCrashThatDoesNotHappen(t *testing.T) {
+	t.Parallel()
+	const crash = `{crash: {at: before-answer, command: {door: dor_1, key: k}}}`
+	for name, c := range map[string]struct {
+		steps  string
+		status int // of commands; 0: as usual
+		docs   string
+		want   judge.Status
+		reason string
+	}{
+		"carried out": {crash, 0, "", judge.Fail, "answered although the server should have died at before-answer: 200"},
+		"refused":     {crash, 409, "", judge.Blocked, "the command never reached before-answer: 409"},
+		"busy":        {crash, 503, "", judge.Blocked, "the command never reached before-answer: 503"},
+		"a replay":    {`{command: {door: dor_1, key: k}}, ` + crash, 0, "", judge.Blocked, "the command never reached before-answer: 200"},
+		"a breach": {crash, 0, `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/device/v1/devices/{id}/commands":{"post":{"responses":{"409":{"description":""}}}}}}`,
+			judge.Fail, "doesn't match the target's OpenAPI document"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			if c.docs != "" {
+				f.docs = c.docs
+			}
+			f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
+				stop := c.status != 0 && strings.HasSuffix(r.URL.Path, "/commands")
+				if stop {
+					say(w, c.status, m{"error": "store_offline", "message": "", "statusCode": c.status})
+				}
+				return stop
+			})
+			res, out := play(t, f, "steps: ["+c.steps+"]", Options{revive: 1})
+			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestEachDoorGetsSomebody: at each door somebody is presented who may open it, if there is anybody.
+func TestEachDoorGetsSomebody(t *testing.T) {
+	t.Parallel()
+	x := &frame{run: &run{dir: &directory{doors: map[string]*boardInfo{}}}}
+	for _, d := range []string{"dor_1", "dor_2", "dor_3"} {
+		x.run.dir.doors[d] = &boardInfo{placeID: "plc_1"}
+	}
+	person := func(name string, doors ...string) m { return m{"name": name, "place": "plc_1", "doors": doors} }
+	for _, c := range []struct {
+		people []m
+		per    int
+		want   string
+	}{
+		{[]m{person("a", "dor_1"), person("b", "dor_2")}, 1, "a dor_1, b dor_2"},
+		{[]m{person("b", "dor_2"), person("a", "dor_1")}, 1, "a dor_1, b dor_2"},
+		{[]m{person("a"), person("b")}, 1, "a dor_1, b dor_2, a dor_3"},
+		{[]m{person("a"), person("b", "dor_2")}, 2, "a dor_1, b dor_2, a dor_2, a dor_3"},
+	} {
+		var got []string
+		for _, p := range x.pair([]string{"dor_1", "dor_2", "dor_3"}, c.people, c.per) {
+			got = append(got, fmt.Sprint(p.who["name"], " ", p.door))
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("%v: got %s, want %s", c.people, s, c.want)
+		}
+	}
+}
+
+// TestLinkOfSomebodyWithoutOne: nothing is sent for somebody who has no link.
+func TestLinkOfSomebodyWithoutOne(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	res, out := play(t, f, `steps: [{membership: {person: cho, place: "\"plc_1\""}}, {link: {person: cho, door: dor_1, status: 404}}]`, Options{})
+	if got := res.Files[0]; got.Status != judge.Blocked || !strings.Contains(got.Reason, "cho has no link") || f.asked("/entry/open") > 0 {
+		t.Errorf("got %s %q, want BLOCKED because cho has no link, and nothing sent\n%s", got.Status, got.Reason, out)
+	}
+}

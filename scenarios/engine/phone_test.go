@@ -1,0 +1,28 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestPhoneCallsTheNumberOfNow: a place is called at the number that it has, not at the one that it had when the run began.
+func TestPhoneCallsTheNumberOfNow(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.number = "0212340001"
+	target := f.target()
+	target.Places[0].EntryPhone = f.number
+	res, out := playOn(t, target, `
+setup: [{cohort: {name: one, boards: 1}}]
+steps:
+  - phone: {from: "01011112222", place: one, answered: true}
+  - place: {place: one, set: {entryPhone: "0299990002"}}
+  - phone: {from: "01011112222", place: one, answered: true}
+  - phone: {from: "01011112222", place: one, to: "0212340001", answered: false}
+  - {call: {path: /echo}, expect: data.n == 3}
+`, Options{})
+	if res.Files[0].Status != judge.Pass {
+		t.Errorf("got %s, want PASS\n%s", res.Files[0].Status, out)
+	}
+}
