@@ -147,10 +147,12 @@ func (r *runner) use(ctx, run context.Context, f PlannedFault) FaultUse {
 	return use
 }
 
-// judgeFaults makes a run INVALID whose faults didn't act: it says nothing about them.
-func (r *Result) judgeFaults() {
+// judgeFaults makes a run INVALID whose faults didn't act: it says nothing about them. One that stopped before a fault was due
+// doesn't need it: its broken limit stands.
+func (r *Result) judgeFaults(c *collector) {
 	for _, f := range r.Faults {
 		switch {
+		case c.aborted != nil && time.Duration(f.At) > c.lastSent:
 		case f.Error != "":
 			r.doubt(fmt.Sprintf("the fault %s at %s: %s", f.Fault, span(f.At), f.Error))
 		case f.Hits == 0:

@@ -105,6 +105,9 @@ func merge(parts []Result, wrong []string) Result {
 	m.Series, m.Phases, m.Lab, m.Samples = mergeSeries(m.Started, parts), mergePhases(parts), mergeLabs(m.Started, parts), mergeSamples(parts)
 	m.startedApart(parts)
 	judgeThresholds(&m, c)
+	if m.Plan.Abort && m.Sent < m.Planned { // it doesn't excuse a broken limit, and keeping all of them proves nothing
+		m.doubt(fmt.Sprintf("stopped early: %s of %s were sent", amount.Number(m.Sent), amount.Many(int(m.Planned), "request")))
+	}
 	m.judgeBreaches()
 	if m.Verdict == Pass {
 		m.judgeSilence()

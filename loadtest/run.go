@@ -235,8 +235,8 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 		if see != nil {
 			see(res)
 		}
-		if r.plan.Abort && c.aborted == "" {
-			if c.aborted = r.broken(c); c.aborted != "" {
+		if r.plan.Abort && c.aborted == nil {
+			if c.aborted = r.broken(c); c.aborted != nil {
 				stop()
 				attacker.Stop()
 			}
