@@ -1,13 +1,11 @@
 package loadtest
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/must"
 )
 
@@ -55,7 +53,7 @@ func TestAbortBeforeAFault(t *testing.T) {
 			target, o := bubble(f)
 			r := must.Get(prepare(t.Context(), target, mustParse(t, "rate: 10\nduration: 2h\nabort: true\nthresholds: {p95_all: 500ms}"), o))(t)
 			r.plan.Faults = []PlannedFault{{At: Duration(at), Fault: "refuse", Share: 1}}
-			r.control = []client.Client{{Base: "http://127.0.0.1:1", HTTP: &http.Client{Transport: memory{&armory{armed: map[string]bool{}, idle: true}}}}}
+			r.control = []listener{(&armory{armed: map[string]bool{}, idle: true}).listener()}
 			s := newSchedule(r.plan)
 			c, src, w, err := r.attack(t.Context(), s, "x")
 			if res := r.judge(s, c, src, w, false); err != nil || res.Verdict != want {
