@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -189,5 +190,34 @@ func TestExpiredPermits(t *testing.T) {
 				t.Errorf("%s with a permit %s: got %s of one that ends at %s, %d left; want %s, %d left", kind, name, h.kind, h.permit.ends, len(s.pool.free), want, left)
 			}
 		}
+	}
+}
+
+// TestReregistered: however often a permit is registered again, it has begun and lasts as long as any door allows. A refusal changes nothing.
+func TestReregistered(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := testSource(mustParse(t, "rate: 1\nduration: 1s\nrequests: "+everyKind), 1)
+	s.now = func() time.Time { return now }
+	kind := register
+	for n := range int64(100) {
+		h := s.other(n, kind)
+		var body struct{ StartsAt, EndsAt time.Time }
+		must.OK(t, json.Unmarshal(h.body, &body))
+		if h.kind != kind || body.EndsAt.Sub(body.StartsAt) != time.Hour || !body.StartsAt.Before(now) || !body.EndsAt.After(now) {
+			t.Fatalf("%s %d: from %s to %s at %s; want an hour that has begun", h.kind, n, body.StartsAt, body.EndsAt, now)
+		}
+		before, status := h.permit.ends, 200
+		if n%2 == 1 {
+			status = 409
+		}
+		s.settle(h, answer{status: status, data: []byte("{}")}, nil)
+		if moved := h.permit.ends != before; moved && status == 409 || h.permit.ends.Before(before) {
+			t.Fatalf("%d: answered %d, it ends at %s, before at %s", n, status, h.permit.ends, before)
+		}
+		kind = reregister
+	}
+	if want := now.Add(59 * time.Minute); !s.pool.free[0].ends.Equal(want) {
+		t.Errorf("at last it ends at %s, want %s", s.pool.free[0].ends, want)
 	}
 }

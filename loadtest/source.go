@@ -26,6 +26,7 @@ type hit struct {
 	n       int64
 	kind    vocab.Outcome // "" = a door command
 	permit  *held         // that it is about
+	ends    time.Time     // of the permit, if it is registered again
 	public  bool          // needs no token
 	door    door
 	method  string
