@@ -69,7 +69,7 @@ type Options struct {
 }
 
 // Run runs the plan and returns its result. It returns an error if the run couldn't take place: an invalid plan,
-// ErrHost, ErrNoDoors, ErrNoFaults, ErrShard, ErrOut, a baseline that can't be read, an unreachable target; or ctx's
+// ErrHost, ErrNoDoors, ErrNoFaults, ErrKey, ErrScope, ErrShard, ErrOut, a baseline that can't be read, an unreachable target; or ctx's
 // error, with what was measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var before Result

@@ -221,3 +221,18 @@ func TestReregistered(t *testing.T) {
 		t.Errorf("at last it ends at %s, want %s", s.pool.free[0].ends, want)
 	}
 }
+
+// TestUnfitKeys: a key that the target rejects, or that may not list doors, is the caller's mistake; the target was reached.
+func TestUnfitKeys(t *testing.T) {
+	t.Parallel()
+	for scopes, want := range map[string]error{"": ErrKey, `"space:partner"`: ErrScope} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			f.scopes = scopes
+			target, o := bubble(f)
+			if _, err := Run(t.Context(), target, mustParse(t, "rate: 1\nduration: 1s"), o); !errors.Is(err, want) {
+				t.Errorf("a key with the scopes %s: got %v, want %v", scopes, err, want)
+			}
+		})
+	}
+}
