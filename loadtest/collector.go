@@ -85,7 +85,7 @@ func (c *collector) add(r *vegeta.Result) {
 	if of := c.stage(due.Sub(c.pacer.began)); of != nil {
 		of.record(outcome, r.Latency, since, lag)
 		of.sent++
-		if name == interrupted {
+		if slices.Contains(own, name) {
 			of.errors[name]++
 		}
 	}

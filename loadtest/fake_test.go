@@ -25,6 +25,7 @@ type fake struct {
 	work   func(n int) (status int, reason string) // for the n-th new command; nil: reported
 	ahead  time.Duration                           // the server's clock jumped
 	scopes string                                  // of the keys, as JSON; "": they are revoked
+	most   int                                     // exchanges that the limit allows; 0 = any number
 	docs   string                                  // the published document of /device; "" = none
 
 	mu        sync.Mutex
@@ -83,6 +84,11 @@ func (f *fake) exchange(w http.ResponseWriter, r *http.Request) {
 	f.exchanges = append(f.exchanges, r.RemoteAddr)
 	if f.scopes == "" {
 		reply(w, 401, `{"error":"invalid_api_key","message":"no","statusCode":401}`)
+		return
+	}
+	if f.most > 0 && len(f.exchanges) > f.most {
+		w.Header().Set("Retry-After", "60")
+		reply(w, 429, `{"error":"rate_limited","message":"no","statusCode":429}`)
 		return
 	}
 	token := fmt.Sprintf("t%d", len(f.exchanges))

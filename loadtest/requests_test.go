@@ -236,3 +236,23 @@ func TestUnfitKeys(t *testing.T) {
 		})
 	}
 }
+
+// TestOutOfExchanges: a generator with more places than one address has exchanges for is the limit itself: that is no error of the
+// target, in the whole or in a stage, alone or merged.
+func TestOutOfExchanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.most = 1
+		target, o := bubble(f)
+		plan := mustParse(t, "pacer: stages\nthresholds: {errors: 0, error_max: 0}\nstages: [{rate: 1, duration: 5m}, {name: late, rate: 1, duration: 15m, thresholds: {errors: 0}}]")
+		res := must.Get(Run(t.Context(), target, plan, o))(t)
+		const want = "the generator ran out of token exchanges "
+		if res.Verdict != Invalid || len(res.Doubts) != 1 || !strings.HasPrefix(res.Doubts[0], want) || res.Errors[outOfExchanges] < 200 {
+			t.Errorf("got %s %q, errors %v; want INVALID, only because %q", res.Verdict, res.Reasons, res.Errors, want)
+		}
+		if m := merge([]Result{res}, nil); m.Verdict != Invalid {
+			t.Errorf("merged: %s %q, want INVALID", m.Verdict, m.Reasons)
+		}
+	})
+}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/must"
@@ -127,4 +129,33 @@ func TestNoKeyIsLeft(t *testing.T) {
 	if made.Load() != 1 || revoked.Load() != 1 || !ended || *a.places[0].APIKey != "sacl_y" {
 		t.Errorf("%d keys made, %d revoked, ended: %v; want one, which is used, and true", made.Load(), revoked.Load(), ended)
 	}
+}
+
+// served is a transport that calls a handler.
+type served struct{ http.Handler }
+
+func (m served) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	m.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// TestManyKeys: more keys than one address may exchange within a minute take longer.
+func TestManyKeys(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked, began := 0, time.Now()
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked%31 == 0 {
+				w.Header().Set("Retry-After", "60")
+				control.Fail(w, http.StatusTooManyRequests, "rate_limited", "too many", nil)
+				return
+			}
+			control.Data(w, map[string]string{"accessToken": "t", "placeId": "plc_1"})
+		})
+		a := &aim{http: "http://127.0.0.1:1", web: &http.Client{Transport: served{h}}}
+		if err := a.fromKeys(t.Context(), make([]string, 70)); err != nil || len(a.places) != 70 || time.Since(began) != 2*time.Minute {
+			t.Errorf("got %v, %d places after %s; want 70 after 2 minutes", err, len(a.places), time.Since(began))
+		}
+	})
 }

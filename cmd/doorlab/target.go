@@ -329,6 +329,9 @@ func (a *aim) fromKeys(ctx context.Context, keys []string) error {
 	c := client.Client{Base: a.http, HTTP: a.web}
 	for _, k := range keys {
 		_, placeID, err := c.Exchange(ctx, k)
+		for limited := (*client.Limited)(nil); errors.As(err, &limited) && client.Pause(ctx, limited.After) == nil; {
+			_, placeID, err = c.Exchange(ctx, k)
+		}
 		if err != nil {
 			if fail, ok := errors.AsType[*client.Error](err); ok && fail.Status == http.StatusUnauthorized {
 				return usagef("--key: the target rejects the key that ends in %q", k[max(0, len(k)-4):])
