@@ -56,6 +56,14 @@ func proofTime(run context.Context, sent int64) (context.Context, context.Cancel
 	return proving, func() { stop(); cut(nil); done() }
 }
 
+// cutOff is errCut once an interruption has left no more time.
+func cutOff(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), errCut) {
+		return errCut
+	}
+	return nil
+}
+
 // unproven is the result without a ledger.
 func (r Result) unproven(why string) Result {
 	r.Guarantees = &Guarantees{NotJudged: "not judged: " + why}
@@ -96,7 +104,7 @@ func (r *runner) proveAll(ctx context.Context, t Target, log *history.Log, res *
 		return err
 	}
 	defer func() { err = errors.Join(err, told.division.Close()) }()
-	if cut := context.Cause(ctx); cut == errCut {
+	if cut := cutOff(ctx); cut != nil {
 		return cut
 	}
 	if told.unread != nil {
@@ -110,7 +118,7 @@ func (r *runner) proveAll(ctx context.Context, t Target, log *history.Log, res *
 	}
 	spans := newPhases(*res)
 	err = told.division.Groups(cmp.Or(r.opts.atOnce, judgedAtOnce), func(lists [][]history.Event) error {
-		if cut := context.Cause(ctx); cut == errCut {
+		if cut := cutOff(ctx); cut != nil {
 			return cut
 		}
 		events := told.ordered(lists)
@@ -167,7 +175,7 @@ func (r *runner) gather(ctx context.Context, target Target, log *history.Log, cl
 	}
 	t.next(&t.since)
 	failed := log.Each(0, func(e *history.Event) error {
-		if cut := context.Cause(ctx); cut == errCut {
+		if cut := cutOff(ctx); cut != nil {
 			return cut
 		}
 		return t.add(e)
