@@ -34,7 +34,7 @@ type collector struct {
 	faults   []FaultUse
 	stages   []*collector // of what was due in each; nothing without stages
 	looked   int          // second of the load at which limits were last looked at, see Plan.Abort
-	aborted  string       // the threshold that ended the load early
+	aborted  *Threshold   // the one that ended the load early, as it was then
 
 	mu     sync.Mutex // of what the progress lines read
 	silent int64      // of what was sent, without an answer
@@ -85,7 +85,7 @@ func (c *collector) add(r *vegeta.Result) {
 	if of := c.stage(due.Sub(c.pacer.began)); of != nil {
 		of.record(outcome, r.Latency, since, lag)
 		of.sent++
-		if name == interrupted {
+		if slices.Contains(own, name) {
 			of.errors[name]++
 		}
 	}

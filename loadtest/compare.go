@@ -63,9 +63,12 @@ func differences(before, now Result) (out []string) {
 	return out
 }
 
-// asked is what a plan sends, by its keys; a different seed sends the same mix.
+// asked is what a plan sends, by its keys; a different seed sends the same mix. What a search sends depends on how it judges.
 func asked(p Plan) map[string]string {
-	p.Name, p.Description, p.Reason, p.Seed, p.MaxLag, p.Abort, p.Thresholds = "", "", "", 0, 0, false, nil
+	p.Name, p.Description, p.Reason, p.Seed, p.Abort = "", "", "", 0, false
+	if p.Pacer != "search" {
+		p.MaxLag, p.Thresholds = 0, nil
+	}
 	p.Stages = slices.Clone(p.Stages)
 	for i := range p.Stages {
 		p.Stages[i].Name, p.Stages[i].Thresholds = "", nil

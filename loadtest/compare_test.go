@@ -60,3 +60,24 @@ func TestComparedSearches(t *testing.T) {
 		}
 	}
 }
+
+// TestSearchesThatJudgeOtherwise: a search with other thresholds, or one that endures more lag, finds another rate on the same system.
+func TestSearchesThatJudgeOtherwise(t *testing.T) {
+	t.Parallel()
+	of := func(limit string, lag time.Duration) Result {
+		return Result{Plan: Plan{Pacer: "search", Thresholds: map[string]string{"p99_all": limit}, MaxLag: Duration(lag)}, Search: make([]Step, 2), Highest: 1000}
+	}
+	before := of("500ms", time.Second)
+	for name, c := range map[string]struct {
+		now  Result
+		want string
+	}{
+		"the same":      {of("500ms", time.Second), ""},
+		"another limit": {of("5s", time.Second), `thresholds {"p99_all":"500ms"}, now {"p99_all":"5s"}`},
+		"another lag":   {of("500ms", time.Minute), "maxLag 1s, now 1m0s"},
+	} {
+		if got := strings.Join(compare("", before, c.now).Unlike, "; "); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}

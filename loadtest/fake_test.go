@@ -24,7 +24,8 @@ type fake struct {
 	doors  int
 	work   func(n int) (status int, reason string) // for the n-th new command; nil: reported
 	ahead  time.Duration                           // the server's clock jumped
-	scopes string                                  // of the keys, as JSON
+	scopes string                                  // of the keys, as JSON; "": they are revoked
+	most   int                                     // exchanges that the limit allows; 0 = any number
 	docs   string                                  // the published document of /device; "" = none
 
 	mu        sync.Mutex
@@ -57,6 +58,8 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.exchange(w, r)
 	case !f.authorized(r):
 		reply(w, 401, `{"error":"token_expired","message":"expired","statusCode":401}`)
+	case r.URL.Path == "/device/v1/devices" && !strings.Contains(f.scopes, "device:door"):
+		reply(w, 403, `{"error":"insufficient_scope","message":"no","statusCode":403}`)
 	case r.URL.Path == "/device/v1/devices":
 		var rows []map[string]string
 		for i := range f.doors {
@@ -79,6 +82,15 @@ func (f *fake) exchange(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.exchanges = append(f.exchanges, r.RemoteAddr)
+	if f.scopes == "" {
+		reply(w, 401, `{"error":"invalid_api_key","message":"no","statusCode":401}`)
+		return
+	}
+	if f.most > 0 && len(f.exchanges) > f.most {
+		w.Header().Set("Retry-After", "60")
+		reply(w, 429, `{"error":"rate_limited","message":"no","statusCode":429}`)
+		return
+	}
 	token := fmt.Sprintf("t%d", len(f.exchanges))
 	f.tokens[token] = f.now().Add(f.ahead)
 	reply(w, 200, fmt.Sprintf(`{"success":true,"data":{"accessToken":%q,"expiresIn":900,"placeId":"plc_1","scopes":[%s]}}`, token, f.scopes))

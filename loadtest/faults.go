@@ -1,10 +1,12 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,18 +65,21 @@ func (c *check) faults(p Plan) {
 }
 
 // disturb arms the plan's faults when they are due. The returned function removes what is left of them and says what
-// each did.
-func (r *runner) disturb(run context.Context) (end func() []FaultUse) {
+// each did; nothing, if another shard's generator arms them for all.
+func (r *runner) disturb(run context.Context, uses func(door string) bool) (end func() []FaultUse) {
+	if len(r.control) == 0 {
+		return func() []FaultUse { return nil }
+	}
 	ctx, over := context.WithCancel(run)
-	uses := make([]FaultUse, len(r.plan.Faults))
+	did := make([]FaultUse, len(r.plan.Faults))
 	var all sync.WaitGroup
 	for i, f := range r.plan.Faults {
-		all.Go(func() { uses[i] = r.use(ctx, run, f) })
+		all.Go(func() { did[i] = r.use(ctx, run, f, uses) })
 	}
 	return func() []FaultUse {
 		over()
 		all.Wait()
-		return uses
+		return did
 	}
 }
 
@@ -92,43 +97,33 @@ func finishing(run context.Context) (context.Context, context.CancelFunc) {
 	return own, func() { stop(); cancel() }
 }
 
-// use is the life of one fault, until ctx ends with the load. run ends only if that is interrupted.
-func (r *runner) use(ctx, run context.Context, f PlannedFault) FaultUse {
+// use is the life of one fault, until ctx ends with the load. run ends only if that is interrupted. uses tells the doors that the
+// load has used.
+func (r *runner) use(ctx, run context.Context, f PlannedFault, uses func(door string) bool) FaultUse {
 	use := FaultUse{PlannedFault: f}
 	if client.Pause(ctx, time.Duration(f.At)) != nil {
 		use.Error = "the load was over before it was due"
 		return use
 	}
-	type armed struct {
-		at client.Client
-		id string
-	}
-	var list []armed
-	var failed error
 	arming, cancel := finishing(run)
 	defer cancel()
-	for _, c := range r.control { // of several processes, those that simulate boards
-		var got struct{ FaultID string }
-		body := map[string]any{"fault": f.Fault, "share": float64(f.Share), "params": f.Params, "commands": f.Commands}
-		if err := c.Do(arming, http.MethodPost, control.Prefix+"/faults", body, &got); err != nil {
-			failed = err
-			continue
-		}
-		list = append(list, armed{c, got.FaultID})
-	}
+	list, err := r.arm(arming, f)
 	switch {
-	case len(list) == 0:
-		if use.Error = fmt.Sprint("it couldn't be armed: ", failed); run.Err() != nil {
-			use.Error += "; it may be armed all the same"
-		}
-		return use
+	case err != nil:
+		use.Error = err.Error()
 	case ctx.Err() != nil:
 		use.Error = "the load was over before it was armed"
+	}
+	if len(list) == 0 {
+		return use
 	}
 	if f.For > 0 {
 		_ = client.Pause(ctx, time.Duration(f.For)) // or until the load is over
 	} else {
 		<-ctx.Done()
+	}
+	if use.Error == "" && !slices.ContainsFunc(list, func(a armed) bool { return r.reaches(a, uses) }) {
+		use.Error = "the load used no door of its boards"
 	}
 	last, cancel := finishing(run)
 	defer cancel()
@@ -147,14 +142,30 @@ func (r *runner) use(ctx, run context.Context, f PlannedFault) FaultUse {
 	return use
 }
 
-// judgeFaults makes a run INVALID whose faults didn't act: it says nothing about them.
-func (r *Result) judgeFaults() {
+// judgeFaults makes a run INVALID whose faults didn't act: it says nothing about them. One that stopped before a fault was due
+// doesn't need it: its broken limit stands.
+func (r *Result) judgeFaults(c *collector) {
 	for _, f := range r.Faults {
 		switch {
+		case c.aborted != nil && time.Duration(f.At) > c.lastSent:
 		case f.Error != "":
 			r.doubt(fmt.Sprintf("the fault %s at %s: %s", f.Fault, span(f.At), f.Error))
 		case f.Hits == 0:
 			r.doubt(fmt.Sprintf("the fault %s at %s never acted", f.Fault, span(f.At)))
 		}
 	}
+}
+
+// mergeFaults adds up what each fault did in the parts.
+func mergeFaults(parts []Result) (out []FaultUse) {
+	for _, p := range parts {
+		for k, f := range p.Faults {
+			if k >= len(out) {
+				out = append(out, f)
+				continue
+			}
+			out[k].Hits, out[k].Error = out[k].Hits+f.Hits, cmp.Or(out[k].Error, f.Error)
+		}
+	}
+	return out
 }

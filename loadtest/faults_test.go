@@ -18,12 +18,14 @@ type armory struct {
 	mu    sync.Mutex
 	armed map[string]bool
 	slow  time.Duration // how long it takes to remove one
+	idle  bool          // they never act
 }
 
 func (a *armory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPost {
+	switch r.Method {
+	case http.MethodPost:
 		time.Sleep(time.Second)
-	} else {
+	case http.MethodDelete:
 		select {
 		case <-time.After(a.slow):
 		case <-r.Context().Done():
@@ -35,11 +37,24 @@ func (a *armory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		id = fmt.Sprintf("flt_%d", len(a.armed))
 		a.armed[id] = true
-	} else {
+	} else if r.Method == http.MethodDelete {
 		a.armed[id] = false
 	}
-	reply(w, 200, fmt.Sprintf(`{"success":true,"data":{"faultId":%q,"hits":3}}`, id))
+	hits := 3
+	if a.idle {
+		hits = 0
+	}
+	reply(w, 200, fmt.Sprintf(`{"success":true,"data":{"faultId":%q,"hits":%d,"boards":["brd_0"]}}`, id, hits))
 }
+
+// listener is the armory's, whose only board has the door dor_0.
+func (a *armory) listener() listener {
+	return listener{Client: client.Client{Base: "http://127.0.0.1:1", HTTP: &http.Client{Transport: memory{a}}},
+		boards: []board{{BoardID: "brd_0", PlaceID: "plc_1", Doors: []struct{ DoorID string }{{"dor_0"}}}}}
+}
+
+// allUsed is a load that uses all doors.
+func allUsed(string) bool { return true }
 
 // TestNoFaultIsLeft: a fault that is being armed when the load ends is removed, too, and the run says that it came too late.
 func TestNoFaultIsLeft(t *testing.T) {
@@ -56,8 +71,8 @@ func TestNoFaultIsLeft(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a := &armory{armed: map[string]bool{}}
 			r := &runner{plan: Plan{Faults: []PlannedFault{{At: Duration(c.at), Fault: "offline", Share: 0.5}}},
-				control: []client.Client{{Base: "http://127.0.0.1:1", HTTP: &http.Client{Transport: memory{a}}}}}
-			end := r.disturb(t.Context())
+				control: []listener{a.listener()}}
+			end := r.disturb(t.Context(), allUsed)
 			time.Sleep(c.over)
 			uses := end()
 			time.Sleep(2 * time.Second) // what is still on its way arrives
@@ -71,7 +86,7 @@ func TestNoFaultIsLeft(t *testing.T) {
 				t.Errorf("%s: %d armed, %d left, got %+v; want %d, 0 and %q", name, len(a.armed), left, uses, c.armed, c.want)
 			}
 			res := Result{Verdict: Pass, Faults: uses}
-			if res.judgeFaults(); (res.Verdict == Invalid) != (c.want != "") {
+			if res.judgeFaults(newCollector()); (res.Verdict == Invalid) != (c.want != "") {
 				t.Errorf("%s: got %s %q, want it INVALID: %v", name, res.Verdict, res.Reasons, c.want != "")
 			}
 		})
@@ -85,10 +100,10 @@ func TestRemovingAFaultTakesTime(t *testing.T) {
 	for interrupted, want := range map[bool]time.Duration{false: 5 * time.Second, true: moment} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &runner{plan: Plan{Faults: []PlannedFault{{Fault: "offline", Share: 0.5}}},
-				control: []client.Client{{Base: "http://127.0.0.1:1", HTTP: &http.Client{Transport: memory{&armory{armed: map[string]bool{}, slow: 5 * time.Second}}}}}}
+				control: []listener{(&armory{armed: map[string]bool{}, slow: 5 * time.Second}).listener()}}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			end := r.disturb(ctx)
+			end := r.disturb(ctx, allUsed)
 			time.Sleep(10 * time.Second)
 			if interrupted {
 				cancel()

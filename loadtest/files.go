@@ -52,11 +52,17 @@ func (r *runner) create() (*files, error) {
 	return f, nil
 }
 
+// finish writes everything; again, to replace the reports.
 func (f *files) finish(res Result) error {
 	if f.dir == "" {
 		return nil
 	}
-	return errors.Join(f.buf.Flush(), f.bin.Close(), res.Write(f.dir))
+	var err error
+	if f.bin != nil { // nothing more is sent after the first time
+		err = errors.Join(f.buf.Flush(), f.bin.Close())
+		f.bin = nil
+	}
+	return errors.Join(err, res.Write(f.dir))
 }
 
 // Write writes the reports into dir: the same content for programs and for people.

@@ -27,7 +27,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	planned := s.at(max(c.sent-1, 0)).Seconds()
 	real := max(c.lastSent.Seconds(), planned)
 	res.Seconds = round(max(real, s.seconds), 3)
-	if interrupted || c.aborted != "" {
+	if interrupted || c.aborted != nil {
 		res.Seconds = round(real, 3)
 	}
 	if s.seconds > 0 {
@@ -45,14 +45,16 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	if interrupted {
 		res.doubt(fmt.Sprintf("interrupted after %s of %s", amount.Number(c.sent), amount.Many(int(s.total), "request")))
 	}
-	if c.aborted != "" {
-		res.Notes = append(res.Notes, fmt.Sprintf("stopped after %s of %s, because %s was broken", amount.Number(c.sent), amount.Many(int(s.total), "request"), c.aborted))
+	if c.aborted != nil {
+		res.Notes = append(res.Notes, fmt.Sprintf("stopped after %s of %s, because %s was broken", amount.Number(c.sent), amount.Many(int(s.total), "request"), c.aborted.Name))
 	}
 	if p := r.api.promise; p != nil && p.unread != nil {
 		res.doubt("answers were not checked: " + strings.ReplaceAll(p.unread.Error(), "\n", "; "))
 	}
-	res.Faults = c.faults
-	res.judgeFaults()
+	if res.Faults = c.faults; len(r.plan.Faults) > len(c.faults) {
+		res.Notes = append(res.Notes, "the generator of the first shard arms the faults, because all share the control listener")
+	}
+	res.judgeFaults(c)
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
 	res.judgeSilence()
@@ -91,13 +93,13 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 // settling is how long times and shares are left alone: the first answers of a load, or of a stage, say little about them.
 const settling = 5 * time.Second
 
-// broken is an upper limit that the answers so far break, for a plan that stops then; "" = none. It is looked for once a
+// broken is an upper limit that the answers so far break, for a plan that stops then; nil = none. It is looked for once a
 // second; a number of answers can be broken for good at any time.
-func (r *runner) broken(c *collector) string {
+func (r *runner) broken(c *collector) *Threshold {
 	if second := int(c.lastSent / time.Second); second != c.looked {
 		c.looked = second
 	} else {
-		return ""
+		return nil
 	}
 	for _, j := range r.plan.stretches(c, c.lastSent.Seconds()) {
 		young := c.lastSent.Seconds()-j.from < settling.Seconds()
@@ -110,11 +112,12 @@ func (r *runner) broken(c *collector) string {
 				continue
 			}
 			if t := l.judge(name, j.limits[name], j.of, j.seconds); !t.OK && t.Value != none {
-				return j.prefix + name
+				t.Name = j.prefix + name
+				return &t
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // judgeContract fails a run with an answer that doesn't match the documents.
@@ -143,13 +146,13 @@ func judgeThresholds(res *Result, c *collector) {
 	for _, j := range res.Plan.stretches(c, max(res.Seconds, 1e-3)) {
 		for _, name := range slices.Sorted(maps.Keys(j.limits)) {
 			if l, err := parseThreshold(name, j.limits[name]); err == nil { // can't fail because the plan was checked
-				res.judgeThreshold(l, name, j)
+				res.judgeThreshold(l, name, j, c)
 			}
 		}
 	}
 }
 
-func (r *Result) judgeThreshold(l limit, name string, j stretch) {
+func (r *Result) judgeThreshold(l limit, name string, j stretch, c *collector) {
 	t := Threshold{Name: j.prefix + name, Limit: j.limits[name]}
 	switch {
 	case r.Shard != nil && r.Shard.Of > 1 && (l.waits() || j.of.sent == 0):
@@ -158,7 +161,11 @@ func (r *Result) judgeThreshold(l limit, name string, j stretch) {
 		t.Value = "not judged"
 	default:
 		t = l.judge(name, t.Limit, j.of, j.seconds)
-		if t.Name = j.prefix + name; t.OK {
+		t.Name = j.prefix + name
+		if c.aborted != nil && c.aborted.Name == t.Name && t.OK { // the answers that were still on their way don't make up for what wasn't sent
+			t = *c.aborted
+		}
+		if t.OK {
 			break
 		}
 		r.Reasons = append(r.Reasons, t.why())

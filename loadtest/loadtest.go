@@ -69,7 +69,7 @@ type Options struct {
 }
 
 // Run runs the plan and returns its result. It returns an error if the run couldn't take place: an invalid plan,
-// ErrHost, ErrNoDoors, ErrNoFaults, ErrShard, ErrOut, a baseline that can't be read, an unreachable target; or ctx's
+// ErrHost, ErrNoDoors, ErrNoFaults, ErrKey, ErrScope, ErrShard, ErrOut, a baseline that can't be read, an unreachable target; or ctx's
 // error, with what was measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var before Result
@@ -104,9 +104,10 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	res, err := r.run(inner)
 	res.Schema, res.Version = SchemaVersion, o.Version
 	if o.Judge && err == nil { // interrupted runs too: what was sent is evidence
-		proving, done := context.WithTimeout(context.WithoutCancel(ctx), proveWithin(res.Sent))
+		kept := files.finish(res.unproven("doorlab ended before that")) // judging may take long, and be killed
+		proving, done := proofTime(ctx, res.Sent)
 		told := live.Start(o.Progress, func() string { return r.plan.Name + ": reading the history and judging" })
-		err = unwritten(r.prove(proving, t, log, &res))
+		err = unwritten(errors.Join(kept, r.prove(proving, t, log, &res)))
 		told.End()
 		done()
 	}
@@ -148,6 +149,8 @@ func (r *runner) step(ctx context.Context, s *schedule, name string) (Result, er
 	spent := clock.Mono() - began
 	res := r.judge(s, c, src, w, ctx.Err() != nil)
 	res.over = clock.WallNow()
-	r.used(context.WithoutCancel(ctx), before, spent.Seconds(), &res)
+	last, cancel := finishing(ctx)
+	defer cancel()
+	r.used(last, before, spent.Seconds(), &res)
 	return res, err
 }

@@ -31,7 +31,7 @@ func NewMetrics() *Metrics {
 			Help: "How much later than planned requests were sent: if this grows, the generator is the limit.", Buckets: buckets}),
 		replayed: prometheus.NewCounter(prometheus.CounterOpts{Name: "doorlab_load_replayed_total", Help: "Answers that repeated a stored result."}),
 		unsent: prometheus.NewCounter(prometheus.CounterOpts{Name: "doorlab_load_unsent_total",
-			Help: "Requests that this machine couldn't send, for want of ports or descriptors."}),
+			Help: "Requests that this machine couldn't send, for want of ports, descriptors or token exchanges."}),
 		planned: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doorlab_load_planned_rate", Help: "Requests per second that the plan asks for now; 0 while it asks for none."}),
 	}
 	for _, name := range outcomes { // a series that is absent can't be alerted on

@@ -19,7 +19,8 @@ func (p Plan) At(rate Rate, d Duration) (Plan, error) {
 				return p, err
 			}
 			p.Thresholds = maps.Clone(p.Thresholds)
-			p.Thresholds["rate_min"] = (Rate(least.value) * rate / p.Rate).String()
+			scaled, _ := (Rate(least.value) * rate / p.Rate).MarshalText() // never fails
+			p.Thresholds["rate_min"] = string(scaled)
 		}
 		p.Amplitude *= rate / p.Rate
 		p.Rate = rate

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -15,6 +16,9 @@ import (
 
 // ErrNoDoors means that the places selected by the plan have no doors.
 var ErrNoDoors = errors.New("none of them has a door that this load may use; see places in the plan (live, test or all)")
+
+// ErrKey means that the target doesn't know a place's key.
+var ErrKey = errors.New("the target rejects the API key")
 
 const tokenPath = "/core/v1/auth/apikey/token"
 
@@ -48,6 +52,8 @@ func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 		return x, fmt.Errorf("token of %s: %w", p.PlaceID, err)
 	case a.status == http.StatusTooManyRequests:
 		return x, fmt.Errorf("token of %s: %d %s: %w", p.PlaceID, a.status, a.code, &client.Limited{After: client.RetryAfter(a.header.Get("Retry-After"))})
+	case a.status == http.StatusUnauthorized:
+		return x, fmt.Errorf("%w of %s: %d %s", ErrKey, p.PlaceID, a.status, a.code)
 	case a.status != http.StatusOK:
 		return x, fmt.Errorf("token of %s: %d %s", p.PlaceID, a.status, a.code)
 	case json.Unmarshal(a.data, &data) != nil || data.AccessToken == "" || data.ExpiresIn <= 0:
@@ -57,7 +63,7 @@ func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 	return client.Exchanged{Token: data.AccessToken, Life: time.Duration(data.ExpiresIn) * time.Second}, nil
 }
 
-// doors lists every door of the place.
+// doors lists every door of the place. Errors: also ErrKey, ErrScope.
 func (p *place) doors(ctx context.Context) ([]door, error) {
 	var found []door
 	for offset := 0; ; {
@@ -70,6 +76,9 @@ func (p *place) doors(ctx context.Context) ([]door, error) {
 			query: query.Encode(), place: p.PlaceID, token: token, from: p.from})
 		if err != nil {
 			return nil, fmt.Errorf("doors of %s: %w", p.PlaceID, err)
+		}
+		if a.status == http.StatusForbidden {
+			return nil, fmt.Errorf("%w: it lists doors, which needs the scope device:door; the key of %s has %s", ErrScope, p.PlaceID, strings.Join(p.scopes, ", "))
 		}
 		var rows []struct {
 			ID   string `json:"id"`

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,10 +42,50 @@ func proveWithin(sent int64) time.Duration {
 	return 5*time.Minute + time.Duration(sent)*time.Millisecond
 }
 
-// prove judges the run by its history: what the generator saw, and what the target's control listeners have. If a
+// errCut ends the judging of a run that was interrupted.
+var errCut = errors.New("interrupted")
+
+// cutAfter is how long an interrupted run goes on judging: a command should end soon then.
+const cutAfter = 3 * time.Second
+
+// proofTime is a context for prove after that many requests. An interruption of the run ends it soon, with errCut as its cause.
+func proofTime(run context.Context, sent int64) (context.Context, context.CancelFunc) {
+	proving, done := context.WithTimeout(context.WithoutCancel(run), proveWithin(sent))
+	proving, cut := context.WithCancelCause(proving)
+	stop := context.AfterFunc(run, func() { clock.WallAfter(cutAfter, func() { cut(errCut) }) })
+	return proving, func() { stop(); cut(nil); done() }
+}
+
+// cutOff is errCut once an interruption has left no more time.
+func cutOff(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), errCut) {
+		return errCut
+	}
+	return nil
+}
+
+// unproven is the result without a ledger.
+func (r Result) unproven(why string) Result {
+	r.Guarantees = &Guarantees{NotJudged: "not judged: " + why}
+	r.Doubts, r.Reasons = slices.Clip(r.Doubts), slices.Clip(r.Reasons)
+	r.doubt("the guarantees are not judged: " + why)
+	return r
+}
+
+// prove judges the run by its history, or says that an interruption left no time for that: a part of a history proves nothing.
+func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Result) error {
+	plain := *res
+	err := r.proveAll(ctx, t, log, res)
+	if errors.Is(err, errCut) {
+		*res, err = plain.unproven(err.Error()), nil
+	}
+	return err
+}
+
+// proveAll judges the run by its history: what the generator saw, and what the target's control listeners have. If a
 // history can't be read completely, the run is unproven: it is INVALID. Without a control listener there is no ground
 // truth, and only what its clients saw is judged.
-func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Result) (err error) {
+func (r *runner) proveAll(ctx context.Context, t Target, log *history.Log, res *Result) (err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // from now on memory matters more than speed
 	res.Guarantees = &Guarantees{}
 	var basis []string
@@ -63,6 +104,9 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 		return err
 	}
 	defer func() { err = errors.Join(err, told.division.Close()) }()
+	if cut := cutOff(ctx); cut != nil {
+		return cut
+	}
 	if told.unread != nil {
 		res.Guarantees.NotJudged = "not judged: " + told.unread.Error()
 		res.doubt("the history could not be read: " + told.unread.Error())
@@ -74,6 +118,9 @@ func (r *runner) prove(ctx context.Context, t Target, log *history.Log, res *Res
 	}
 	spans := newPhases(*res)
 	err = told.division.Groups(cmp.Or(r.opts.atOnce, judgedAtOnce), func(lists [][]history.Event) error {
+		if cut := cutOff(ctx); cut != nil {
+			return cut
+		}
 		events := told.ordered(lists)
 		spans.add(events)
 		res.Lab = res.Lab.with(newLab(events, res.Started, res.labSeconds()), 0)
@@ -127,13 +174,20 @@ func (r *runner) gather(ctx context.Context, target Target, log *history.Log, cl
 		return nil, err
 	}
 	t.next(&t.since)
-	failed := log.Each(0, t.add)
+	failed := log.Each(0, func(e *history.Event) error {
+		if cut := cutOff(ctx); cut != nil {
+			return cut
+		}
+		return t.add(e)
+	})
 	mine := newSieve(r.shard)
 	for i, c := range target.clients() {
 		t.next(&t.since)
 		base, err := c.EachFrom(ctx, target.Marks, i, mine.keeps, func(e *history.Event) {
 			clocks.Shift(0, i, e)
-			failed = errors.Join(failed, t.add(e))
+			if failed == nil {
+				failed = t.add(e)
+			}
 		})
 		if t.unread = err; err != nil {
 			break
@@ -141,7 +195,9 @@ func (r *runner) gather(ctx context.Context, target Target, log *history.Log, cl
 		t.next(&t.bases)
 		for k := range base {
 			clocks.Shift(0, i, &base[k])
-			failed = errors.Join(failed, t.add(&base[k]))
+			if failed == nil {
+				failed = t.add(&base[k])
+			}
 		}
 	}
 	if failed != nil {

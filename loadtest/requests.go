@@ -20,7 +20,7 @@ import (
 // Requests is the share of each kind of request.
 type Requests struct {
 	Command    Share `yaml:"command,omitempty" json:"command,omitempty" jsonschema:"description=door commands, as commands says"`
-	Register   Share `yaml:"register,omitempty" json:"register,omitempty" jsonschema:"description=registers an entry permit of two hours for one door and a new phone"`
+	Register   Share `yaml:"register,omitempty" json:"register,omitempty" jsonschema:"description=registers an entry permit of one hour for one door and a new phone"`
 	Reregister Share `yaml:"reregister,omitempty" json:"reregister,omitempty" jsonschema:"description=registers a permit of this load again, with a later end"`
 	Revoke     Share `yaml:"revoke,omitempty" json:"revoke,omitempty" jsonschema:"description=revokes a permit of this load"`
 	Permit     Share `yaml:"permit,omitempty" json:"permit,omitempty" jsonschema:"description=reads a permit of this load"`
@@ -51,6 +51,8 @@ const (
 	imported   = 20 // rows of an import
 	pressAgain = 15 * time.Second
 	mostFree   = 100_000
+
+	permitLasts = time.Hour // no door's maximum is shorter
 )
 
 // shares are the kinds' parts, in the order of kinds; what is left is commands.
@@ -164,8 +166,11 @@ func (s *source) other(n int64, kind vocab.Outcome) *hit {
 	case register:
 		s.register(h)
 	case reregister:
-		h.permit.ends = h.permit.ends.Add(time.Minute)
-		s.send(h, "/space/v1/partner/entry-permits", h.permit.body(s.phone(h.permit.ref)))
+		h.ends = h.permit.ends
+		if latest := s.now().Add(permitLasts - time.Minute).Truncate(time.Second); h.ends.Before(latest) { // or it would begin in the future
+			h.ends = h.ends.Add(min(time.Minute, latest.Sub(h.ends)))
+		}
+		s.send(h, "/space/v1/partner/entry-permits", h.permit.until(h.ends, s.phone(h.permit.ref)))
 	case revoke:
 		s.send(h, "/space/v1/partner/entry-permits/revoke", map[string]any{"externalRef": h.permit.ref, "reason": s.plan.Reason})
 	case link:
@@ -197,14 +202,14 @@ func (s *source) read(h *hit, route, id string, query url.Values) {
 }
 
 func (s *source) register(h *hit) {
-	h.permit = &held{door: h.door, ref: fmt.Sprintf("load-%s-%d", s.tag, h.n), ends: s.now().Add(time.Hour).Truncate(time.Second)}
-	s.send(h, "/space/v1/partner/entry-permits", h.permit.body(s.phone(h.permit.ref)))
+	h.permit = &held{door: h.door, ref: fmt.Sprintf("load-%s-%d", s.tag, h.n), ends: s.now().Add(permitLasts / 2).Truncate(time.Second)}
+	s.send(h, "/space/v1/partner/entry-permits", h.permit.until(h.permit.ends, s.phone(h.permit.ref)))
 }
 
-// body is what registers the permit.
-func (p *held) body(phone string) map[string]any {
-	return map[string]any{"externalRef": p.ref, "phone": phone, "name": "Load", "startsAt": p.ends.Add(-2 * time.Hour).Format(time.RFC3339),
-		"endsAt": p.ends.Format(time.RFC3339), "doorIds": []string{p.door.id}}
+// until is what registers the permit.
+func (p *held) until(ends time.Time, phone string) map[string]any {
+	return map[string]any{"externalRef": p.ref, "phone": phone, "name": "Load", "startsAt": ends.Add(-permitLasts).Format(time.RFC3339),
+		"endsAt": ends.Format(time.RFC3339), "doorIds": []string{p.door.id}}
 }
 
 func (s *source) imports(h *hit) {
@@ -238,6 +243,8 @@ func (s *source) settle(h *hit, a answer, err error) {
 			return
 		}
 		h.permit.id, h.permit.token = data.PermitID, data.EntryToken
+	case h.kind == reregister && done:
+		h.permit.ends = h.ends
 	}
 	s.pool.put(h.permit)
 }

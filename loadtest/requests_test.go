@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -190,4 +191,68 @@ func TestExpiredPermits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReregistered: however often a permit is registered again, it has begun and lasts as long as any door allows. A refusal changes nothing.
+func TestReregistered(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := testSource(mustParse(t, "rate: 1\nduration: 1s\nrequests: "+everyKind), 1)
+	s.now = func() time.Time { return now }
+	kind := register
+	for n := range int64(100) {
+		h := s.other(n, kind)
+		var body struct{ StartsAt, EndsAt time.Time }
+		must.OK(t, json.Unmarshal(h.body, &body))
+		if h.kind != kind || body.EndsAt.Sub(body.StartsAt) != time.Hour || !body.StartsAt.Before(now) || !body.EndsAt.After(now) {
+			t.Fatalf("%s %d: from %s to %s at %s; want an hour that has begun", h.kind, n, body.StartsAt, body.EndsAt, now)
+		}
+		before, status := h.permit.ends, 200
+		if n%2 == 1 {
+			status = 409
+		}
+		s.settle(h, answer{status: status, data: []byte("{}")}, nil)
+		if moved := h.permit.ends != before; moved && status == 409 || h.permit.ends.Before(before) {
+			t.Fatalf("%d: answered %d, it ends at %s, before at %s", n, status, h.permit.ends, before)
+		}
+		kind = reregister
+	}
+	if want := now.Add(59 * time.Minute); !s.pool.free[0].ends.Equal(want) {
+		t.Errorf("at last it ends at %s, want %s", s.pool.free[0].ends, want)
+	}
+}
+
+// TestUnfitKeys: a key that the target rejects, or that may not list doors, is the caller's mistake; the target was reached.
+func TestUnfitKeys(t *testing.T) {
+	t.Parallel()
+	for scopes, want := range map[string]error{"": ErrKey, `"space:partner"`: ErrScope} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			f.scopes = scopes
+			target, o := bubble(f)
+			if _, err := Run(t.Context(), target, mustParse(t, "rate: 1\nduration: 1s"), o); !errors.Is(err, want) {
+				t.Errorf("a key with the scopes %s: got %v, want %v", scopes, err, want)
+			}
+		})
+	}
+}
+
+// TestOutOfExchanges: a generator with more places than one address has exchanges for is the limit itself: that is no error of the
+// target, in the whole or in a stage, alone or merged.
+func TestOutOfExchanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.most = 1
+		target, o := bubble(f)
+		plan := mustParse(t, "pacer: stages\nthresholds: {errors: 0, error_max: 0}\nstages: [{rate: 1, duration: 5m}, {name: late, rate: 1, duration: 15m, thresholds: {errors: 0}}]")
+		res := must.Get(Run(t.Context(), target, plan, o))(t)
+		const want = "the generator ran out of token exchanges "
+		if res.Verdict != Invalid || len(res.Doubts) != 1 || !strings.HasPrefix(res.Doubts[0], want) || res.Errors[outOfExchanges] < 200 {
+			t.Errorf("got %s %q, errors %v; want INVALID, only because %q", res.Verdict, res.Reasons, res.Errors, want)
+		}
+		if m := merge([]Result{res}, nil); m.Verdict != Invalid {
+			t.Errorf("merged: %s %q, want INVALID", m.Verdict, m.Reasons)
+		}
+	})
 }

@@ -41,8 +41,8 @@ type runner struct {
 	via     http.RoundTripper
 	trust   *tls.Config
 	doors   []door
-	control []client.Client // of the target
-	shard   *Shard          // which part of the whole this is; nil: all of it
+	control []listener // that arm the plan's faults
+	shard   *Shard     // which part of the whole this is; nil: all of it
 	seed    int64
 	begun   history.Event  // when and where the run began
 	meter   *client.Meter  // of the clocks of the target's processes; nil = the target is the run's own
@@ -76,8 +76,11 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	if r.via == nil {
 		r.via = newTransport(nil, t.TLS)
 	}
-	if r.control = t.clients(); len(p.Faults) > 0 && len(r.control) == 0 {
-		return nil, ErrNoFaults
+	if len(p.Faults) > 0 {
+		if len(t.Control) == 0 {
+			return nil, ErrNoFaults
+		}
+		r.control = r.listeners(ctx, t.clients())
 	}
 	if clock, ok := o.Clock.(Looker); ok {
 		r.api.domain.ask = func(ctx context.Context) bool { clock.Look(ctx); return true }
@@ -225,7 +228,7 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 	c.pacer, c.metrics = &pacer{schedule: s, ctx: pacing}, r.opts.Metrics
 	defer c.metrics.pause()
 	defer c.progress(r.opts.Progress, s, name)()
-	end := r.disturb(ctx)
+	end := r.disturb(ctx, src.uses)
 	var failed error
 	for res := range attacker.Attack(src.target, c.pacer, 0, name) {
 		c.add(res)
@@ -235,8 +238,8 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 		if see != nil {
 			see(res)
 		}
-		if r.plan.Abort && c.aborted == "" {
-			if c.aborted = r.broken(c); c.aborted != "" {
+		if r.plan.Abort && c.aborted == nil {
+			if c.aborted = r.broken(c); c.aborted != nil {
 				stop()
 				attacker.Stop()
 			}

@@ -28,15 +28,16 @@ type Part struct {
 
 // Shard says in a result which part of the whole it is.
 type Shard struct {
-	Index   int       `json:"index"` // from 1; 0 = of a merged result: it could not be read
-	Of      int       `json:"of"`
-	World   string    `json:"world,omitempty"`  // digest of the places that the shards divide
-	Places  []string  `json:"places,omitempty"` // this shard's
-	Started time.Time `json:"started,omitzero"`
-	Sent    int64     `json:"sent"`
-	Verdict string    `json:"verdict,omitempty"`
-	Dir     string    `json:"dir,omitempty"` // of a merged result: where the shard's own results are
-	weights []int64   // how many doors each shard has; places, if doors are unknown
+	Index   int             `json:"index"` // from 1; 0 = of a merged result: it could not be read
+	Of      int             `json:"of"`
+	World   string          `json:"world,omitempty"`  // digest of the places that the shards divide
+	Places  []string        `json:"places,omitempty"` // this shard's
+	Started time.Time       `json:"started,omitzero"`
+	Sent    int64           `json:"sent"`
+	Verdict string          `json:"verdict,omitempty"`
+	Dir     string          `json:"dir,omitempty"` // of a merged result: where the shard's own results are
+	others  map[string]bool // places of the other shards
+	weights []int64         // how many doors each shard has; places, if doors are unknown
 }
 
 func (s Shard) String() string { return shard.Shard{Index: s.Index, Of: s.Of}.String() }
@@ -101,7 +102,7 @@ func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err er
 	for _, pl := range places {
 		at[pl.PlaceID] = pl
 	}
-	of = &Shard{Index: p.Index, Of: p.Of}
+	of = &Shard{Index: p.Index, Of: p.Of, others: map[string]bool{}}
 	for k, pl := range all {
 		if fmt.Fprintln(sum, pl.PlaceID, pl.Doors); kind != "all" && pl.Kind != kind {
 			continue
@@ -112,6 +113,7 @@ func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err er
 			weights[k%p.Of]++
 		}
 		if !p.Takes(k) {
+			of.others[pl.PlaceID] = true
 			continue
 		}
 		have, ok := at[pl.PlaceID]

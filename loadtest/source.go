@@ -26,6 +26,7 @@ type hit struct {
 	n       int64
 	kind    vocab.Outcome // "" = a door command
 	permit  *held         // that it is about
+	ends    time.Time     // of the permit, if it is registered again
 	public  bool          // needs no token
 	door    door
 	method  string
@@ -56,6 +57,7 @@ type source struct {
 	mu      sync.Mutex
 	rng     *rand.Rand
 	pick    func() door
+	used    map[string]bool // doors picked so far
 	next    int64
 	repeats int64
 	recent  []*hit // firsts, a ring
@@ -70,8 +72,9 @@ type source struct {
 
 func newSource(p Plan, s *schedule, base *url.URL, doors []door, seed int64, run string, now func() time.Time) *source {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0x646f6f72+uint64(s.turns.number())<<32))
-	src := &source{plan: p, sched: s, base: base, run: run, tag: newKey(run, -1)[:8], now: now, rng: rng, share: s.repeats(p.RepeatedKeys)}
-	src.pick = spread(p, doors, rng)
+	src := &source{used: map[string]bool{}, plan: p, sched: s, base: base, run: run, tag: newKey(run, -1)[:8], now: now, rng: rng, share: s.repeats(p.RepeatedKeys)}
+	pick := spread(p, doors, rng)
+	src.pick = func() door { d := pick(); src.used[d.id] = true; return d }
 	window := s.peak() * time.Duration(p.RepeatAfter).Seconds() * 2
 	src.recent = make([]*hit, int(min(max(window, 1024), 1<<17)))
 	return src
@@ -100,6 +103,13 @@ func (s *source) target(t *vegeta.Target) error {
 	t.Method, t.URL, t.Body = h.method, h.text, h.body
 	t.Header = http.Header{hitHeader: {strconv.FormatInt(h.n, 10)}}
 	return nil
+}
+
+// uses reports whether requests have been about a door.
+func (s *source) uses(door string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used[door]
 }
 
 // take is the other end: the wire fetches the hit that a request stands for.

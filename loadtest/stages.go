@@ -20,7 +20,7 @@ type StageResult struct {
 	Lag      Latency   `json:"lag"`
 	Outcomes []Outcome `json:"outcomes"` // "all" first
 
-	Interrupted int64 `json:"interrupted,omitempty"` // of those without an answer, how many an interruption cancelled
+	Interrupted int64 `json:"interrupted,omitempty"` // of those without an answer, how many an interruption cancelled or the generator couldn't send
 }
 
 // Latency is that of all its requests, from the scheduled send.
@@ -70,7 +70,7 @@ func (p Plan) stageResults(c *collector) (out []StageResult) {
 		if outcomes == nil { // nothing was due
 			outcomes = []Outcome{}
 		}
-		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes, of.errors[interrupted]})
+		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes, of.unsent()})
 		from += seconds
 	}
 	return out

@@ -173,9 +173,10 @@ func (l limit) answers() bool {
 	return !l.atLeast && (l.measure == "errors" || l.measure == "count")
 }
 
-// hits are how many of the requests the limit counts. That an interruption cancelled a request is nobody's error.
+// hits are how many of the requests the limit counts. What the generator couldn't send, or an interruption cancelled, is no error of
+// the system.
 func (l limit) hits(c *collector) float64 {
-	silent := c.count(noAnswer) - c.errors[interrupted]
+	silent := c.count(noAnswer) - c.unsent()
 	switch {
 	case l.measure == "errors":
 		return float64(c.count(rejected) + silent)
@@ -183,6 +184,14 @@ func (l limit) hits(c *collector) float64 {
 		return float64(silent)
 	}
 	return float64(c.count(l.outcome))
+}
+
+// unsent counts the requests that have no answer because of the generator.
+func (c *collector) unsent() (n int64) {
+	for _, name := range own {
+		n += c.errors[name]
+	}
+	return n
 }
 
 // of reads a histogram, in milliseconds.

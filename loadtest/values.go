@@ -31,8 +31,10 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalText implements encoding.TextMarshaler.
-func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+// MarshalText implements encoding.TextMarshaler. It keeps all digits: a merge computes the shards' requests again from what it reads.
+func (r Rate) MarshalText() ([]byte, error) {
+	return []byte(strconv.FormatFloat(float64(r), 'f', -1, 64) + "/s"), nil
+}
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (r *Rate) UnmarshalText(b []byte) error {

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
@@ -136,6 +137,15 @@ var errInterrupted = errors.New("cancelled by the interruption of the run")
 // interrupted is the cause of those hits.
 const interrupted = "interrupted"
 
+// own are the causes that lie with the generator: they make a run INVALID, and no answer is wrong because of them.
+var own = []string{interrupted, outOfDescriptors, outOfPorts, outOfExchanges}
+
+const (
+	outOfDescriptors = "out of descriptors"
+	outOfPorts       = "out of ports"
+	outOfExchanges   = "out of token exchanges" // it asks for more tokens than one address may have: see AUTH-3
+)
+
 // cause names why a hit has no answer, in few enough words to count by, and
 // whether it was this machine's limit.
 func cause(text string) (name string, ours bool) {
@@ -144,8 +154,9 @@ func cause(text string) (name string, ours bool) {
 		ours       bool
 	}{
 		{errInterrupted.Error(), interrupted, false},
-		{syscall.EMFILE.Error(), "out of descriptors", true},
-		{syscall.EADDRNOTAVAIL.Error(), "out of ports", true},
+		{syscall.EMFILE.Error(), outOfDescriptors, true},
+		{syscall.EADDRNOTAVAIL.Error(), outOfPorts, true},
+		{client.LimitReached, outOfExchanges, true},
 		{"token of", "no token", false},
 		{"Client.Timeout", "timeout", false},
 		{context.DeadlineExceeded.Error(), "timeout", false},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -59,8 +60,8 @@ type labClock struct {
 
 // align freezes the virtual clocks of several processes, brings them to the
 // latest of them and lets them run again. The server's starts last, so a board's
-// action never seems to precede the request for it.
-func (a *aim) align(ctx context.Context) error {
+// action never seems to precede the request for it. If that fails or is interrupted, they run again, too.
+func (a *aim) align(ctx context.Context) (err error) {
 	var server labClock
 	var latest time.Time
 	for i := range a.control {
@@ -78,6 +79,13 @@ func (a *aim) align(ctx context.Context) error {
 	if server.Mode != "virtual" || len(a.control) == 1 {
 		return nil
 	}
+	defer func() {
+		if err != nil && server.State != "frozen" {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+			defer cancel()
+			_ = a.run(ctx) // what went wrong has been said
+		}
+	}()
 	for i := range a.control {
 		c, err := a.clock(ctx, i, http.MethodPost, control.Prefix+"/clock/freeze", nil)
 		if err != nil {
@@ -96,12 +104,19 @@ func (a *aim) align(ctx context.Context) error {
 	if server.State == "frozen" {
 		return nil
 	}
-	for i := range slices.Backward(a.control) {
-		if _, err := a.clock(ctx, i, http.MethodPost, control.Prefix+"/clock/run", nil); err != nil {
-			return callError(err)
-		}
+	if err := a.run(ctx); err != nil {
+		return callError(err)
 	}
 	return nil
+}
+
+// run lets all clocks run again, the server's last.
+func (a *aim) run(ctx context.Context) (err error) {
+	for i := range slices.Backward(a.control) {
+		_, failed := a.clock(ctx, i, http.MethodPost, control.Prefix+"/clock/run", nil)
+		err = cmp.Or(err, failed)
+	}
+	return err
 }
 
 func (a *aim) clock(ctx context.Context, i int, method, path string, body any) (c labClock, err error) {

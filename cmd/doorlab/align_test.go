@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/must"
@@ -71,4 +74,88 @@ func TestCheckThatCannotBegin(t *testing.T) {
 	if began.Load() != 1 || ended.Load() != 1 {
 		t.Errorf("%d recordings were begun and %d ended, want 1 and 1", began.Load(), ended.Load())
 	}
+}
+
+// TestAligningIsInterrupted: whatever ends the aligning of clocks, those that it froze run again; clocks that were frozen before stay so.
+func TestAligningIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]int32{"ready": 0, "frozen": 2} {
+		var frozen atomic.Int32
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		a := &aim{}
+		for range 2 {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/freeze"):
+					frozen.Add(1)
+				case strings.HasSuffix(r.URL.Path, "/run"):
+					frozen.Add(-1)
+				case strings.HasSuffix(r.URL.Path, "/advance"):
+					interrupt()
+				}
+				control.Data(w, map[string]any{"now": "2026-11-28T00:00:00.000Z", "mode": "virtual", "state": state})
+			}))
+			defer s.Close()
+			a.control, a.tokens = append(a.control, s.URL), append(a.tokens, "")
+		}
+		if err := a.align(ctx); err == nil || frozen.Load() != want {
+			t.Errorf("%s: got %v, %d of 2 clocks left frozen; want an error and %d", state, err, frozen.Load(), want)
+		}
+	}
+}
+
+// TestNoKeyIsLeft: keys that a run makes for places without one are revoked when it ends.
+func TestNoKeyIsLeft(t *testing.T) {
+	t.Parallel()
+	var made, revoked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method + " " + r.URL.Path {
+		case "GET /lab/v1/places":
+			control.Data(w, []map[string]any{{"placeId": "plc_1", "apiKey": nil}, {"placeId": "plc_2", "apiKey": "sacl_x"}})
+		case "POST /lab/v1/keys":
+			made.Add(1)
+			control.Data(w, map[string]any{"keyId": "key_1", "apiKey": "sacl_y"})
+		case "DELETE /lab/v1/keys/key_1":
+			revoked.Add(1)
+			control.Data(w, nil)
+		}
+	}))
+	defer s.Close()
+	ended := false
+	a := &aim{control: []string{s.URL}, tokens: []string{""}, stop: func() error { ended = true; return nil }}
+	must.OK(t, a.askPlaces(t.Context()))
+	must.OK(t, a.stop())
+	if made.Load() != 1 || revoked.Load() != 1 || !ended || *a.places[0].APIKey != "sacl_y" {
+		t.Errorf("%d keys made, %d revoked, ended: %v; want one, which is used, and true", made.Load(), revoked.Load(), ended)
+	}
+}
+
+// served is a transport that calls a handler.
+type served struct{ http.Handler }
+
+func (m served) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	m.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// TestManyKeys: more keys than one address may exchange within a minute take longer.
+func TestManyKeys(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked, began := 0, time.Now()
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked%31 == 0 {
+				w.Header().Set("Retry-After", "60")
+				control.Fail(w, http.StatusTooManyRequests, "rate_limited", "too many", nil)
+				return
+			}
+			control.Data(w, map[string]string{"accessToken": "t", "placeId": "plc_1"})
+		})
+		a := &aim{http: "http://127.0.0.1:1", web: &http.Client{Transport: served{h}}}
+		if err := a.fromKeys(t.Context(), make([]string, 70)); err != nil || len(a.places) != 70 || time.Since(began) != 2*time.Minute {
+			t.Errorf("got %v, %d places after %s; want 70 after 2 minutes", err, len(a.places), time.Since(began))
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/must"
@@ -36,5 +37,19 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 	if text := stdout.String(); !strings.Contains(text, "interrupted after ") || !strings.Contains(text, "CMD-1  200 only after execution") {
 		t.Errorf("stdout lacks the interruption or the guarantees:\n%s", text)
+	}
+}
+
+// TestInterruptedEarly: a load that was interrupted before its first request has no measurements to point to.
+func TestInterruptedEarly(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stderr := &capture.Text{}
+	go func() { <-stderr.Says("ready, starts at "); cancel() }()
+	args := []string{"load", "door-commands", "--boards", "2", "--out", filepath.Join(t.TempDir(), "out"), "--start-at", time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}
+	code := run(ctx, args, &env{in: strings.NewReader(""), out: &bytes.Buffer{}, err: stderr, getenv: func(string) string { return "" }})
+	if code != codeInterrupted || !strings.Contains(stderr.String(), "interrupted before anything was sent") || strings.Contains(stderr.String(), "measurements") {
+		t.Errorf("got exit %d and %q, want %d and no measurements", code, stderr.String(), codeInterrupted)
 	}
 }

@@ -239,9 +239,9 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	case ctx.Err() != nil && res.Sent > 0:
 		return e.after(exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir}, v.printLoad(e, o.OutDir, res))
 	case ctx.Err() != nil:
-		return exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir}
+		return exit{codeInterrupted, "interrupted before anything was sent"}
 	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors), errors.Is(err, loadtest.ErrShard), errors.Is(err, loadtest.ErrNoFaults),
-		errors.Is(err, loadtest.ErrScope):
+		errors.Is(err, loadtest.ErrScope), errors.Is(err, loadtest.ErrKey):
 		return usagef("%s", err)
 	case errors.Is(err, loadtest.ErrOut):
 		return failf("--out: %s", reason(err))

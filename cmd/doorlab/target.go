@@ -293,21 +293,31 @@ func (a *aim) lab(i int) client.Client {
 	return client.Client{Base: a.control[i], Token: a.tokens[i], HTTP: a.web}
 }
 
-// askPlaces learns the places from the server's control API. One whose key was revoked gets a new one for this run.
+// askPlaces learns the places from the server's control API. One whose key was revoked gets a new one until a.stop.
 func (a *aim) askPlaces(ctx context.Context) error {
 	c := a.lab(0)
+	var made []string
+	stop := a.stop
+	a.stop = func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+		defer cancel()
+		for _, id := range made {
+			_ = c.Do(ctx, http.MethodDelete, control.Prefix+"/keys/"+id, nil, nil) // the target may be gone
+		}
+		return stop()
+	}
 	places, err := c.Places(ctx)
 	if err != nil {
 		return callError(err)
 	}
 	for _, p := range places {
 		if p.APIKey == nil {
-			var out struct{ APIKey string }
+			var out struct{ KeyID, APIKey string }
 			body := map[string]any{"placeId": p.PlaceID, "name": "doorlab", "scopes": []string{"space:partner", "device:door"}}
 			if err := c.Do(ctx, http.MethodPost, control.Prefix+"/keys", body, &out); err != nil {
 				return callError(err)
 			}
-			p.APIKey = &out.APIKey
+			p.APIKey, made = &out.APIKey, append(made, out.KeyID)
 		}
 		a.places = append(a.places, p)
 	}
@@ -319,6 +329,9 @@ func (a *aim) fromKeys(ctx context.Context, keys []string) error {
 	c := client.Client{Base: a.http, HTTP: a.web}
 	for _, k := range keys {
 		_, placeID, err := c.Exchange(ctx, k)
+		for limited := (*client.Limited)(nil); errors.As(err, &limited) && client.Pause(ctx, limited.After) == nil; {
+			_, placeID, err = c.Exchange(ctx, k)
+		}
 		if err != nil {
 			if fail, ok := errors.AsType[*client.Error](err); ok && fail.Status == http.StatusUnauthorized {
 				return usagef("--key: the target rejects the key that ends in %q", k[max(0, len(k)-4):])

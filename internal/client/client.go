@@ -137,10 +137,16 @@ func (c Client) SignIn(ctx context.Context, key string) (Client, error) {
 	return c, err
 }
 
-// Exchange trades an API key for an access token.
+// Exchange trades an API key for an access token. Errors: also *Error, and *Limited with it.
 func (c Client) Exchange(ctx context.Context, key string) (token, placeID string, err error) {
 	var t struct{ AccessToken, PlaceID string }
-	err = c.Do(ctx, http.MethodPost, "/core/v1/auth/apikey/token", map[string]string{"key": key}, &t)
+	a, err := c.Call(ctx, http.MethodPost, "/core/v1/auth/apikey/token", "", map[string]string{"key": key})
+	if err != nil {
+		return "", "", err
+	}
+	if err = a.Data(&t); a.Status == http.StatusTooManyRequests {
+		err = fmt.Errorf("%w: %w", err, &Limited{After: RetryAfter(a.Header.Get("Retry-After"))})
+	}
 	return t.AccessToken, t.PlaceID, err
 }
 

@@ -20,9 +20,10 @@ type Exchanged struct {
 // Limited is an exchange that was refused because of the rate limit.
 type Limited struct{ After time.Duration }
 
-func (l *Limited) Error() string {
-	return fmt.Sprintf("exchange limit reached; try again in %s", l.After)
-}
+func (l *Limited) Error() string { return fmt.Sprintf("%s; try again in %s", LimitReached, l.After) }
+
+// LimitReached is what every text of a Limited says.
+const LimitReached = "exchange limit reached"
 
 // ErrUnavailable: the server answered that it can't exchange keys now.
 var ErrUnavailable = errors.New("unavailable")

@@ -35,20 +35,44 @@ func (b *Binder) Resolve(n ast.Node) ast.Node {
 	case *ast.TagNode:
 		return b.Resolve(v.Value)
 	case *ast.AnchorNode:
-		if b.anchors == nil {
-			b.anchors = map[string]ast.Node{}
-		}
-		b.anchors[v.Name.GetToken().Value] = v.Value
 		return b.Resolve(v.Value)
 	case *ast.AliasNode:
 		name := v.Value.GetToken().Value
-		if a := b.anchors[name]; a != nil {
+		switch a := b.aliases[v].(type) {
+		case nil:
+			b.Problem(PosOf(n), "no anchor &%s before this", name)
+		case *ast.AnchorNode:
+			b.Problem(PosOf(n), "*%s is inside &%s", name, name)
+		default:
 			return b.Resolve(a)
 		}
-		b.Problem(PosOf(n), "no anchor &%s before this", name)
 		return ast.Null(n.GetToken())
 	}
 	return n
+}
+
+// anchors finds what each alias stands for: what the last anchor of its name before it is at, or the anchor itself, if that
+// contains the alias. A document whose values contain themselves has no end.
+type anchors struct {
+	last    map[string]ast.Node
+	aliases map[*ast.AliasNode]ast.Node
+}
+
+// Visit implements ast.Visitor.
+func (a anchors) Visit(n ast.Node) ast.Visitor {
+	switch n := n.(type) {
+	case *ast.AnchorNode:
+		name := n.Name.GetToken().Value
+		a.last[name] = n
+		if ast.Walk(a, n.Value); a.last[name] == n { // or the value has an anchor of that name
+			a.last[name] = n.Value
+		}
+		return nil
+	case *ast.AliasNode:
+		a.aliases[n] = a.last[n.Value.GetToken().Value]
+		return nil
+	}
+	return a
 }
 
 // Pairs are the entries of a mapping, nil for any other node.

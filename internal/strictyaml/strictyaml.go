@@ -25,9 +25,9 @@ type Binder struct {
 	Notes any
 
 	problems []Problem
-	paths    []string // of the values in which the problems were found
-	anchors  map[string]ast.Node
-	keys     map[string]Pos // by path, such as places[0].kind
+	paths    []string                    // of the values in which the problems were found
+	aliases  map[*ast.AliasNode]ast.Node // what each stands for
+	keys     map[string]Pos              // by path, such as places[0].kind
 	values   map[string]Pos
 	path     string
 }
@@ -62,8 +62,9 @@ func Decode(name string, source []byte, v, notes any, check func(*Binder)) error
 	if err := undecodable(name, source); err != nil {
 		return err
 	}
-	b := &Binder{Notes: notes, keys: map[string]Pos{}, values: map[string]Pos{}}
+	b := &Binder{Notes: notes, keys: map[string]Pos{}, values: map[string]Pos{}, aliases: map[*ast.AliasNode]ast.Node{}}
 	if body := b.parse(source); body != nil {
+		ast.Walk(anchors{map[string]ast.Node{}, b.aliases}, body)
 		b.Bind(body, reflect.ValueOf(v).Elem())
 		if check != nil {
 			check(b)

@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -68,17 +69,19 @@ s.yaml:5:26: expected true or false, found "perhaps"
 s.yaml:6:1: unknown key "own", valid: at free kind name pair parts wait ways`,
 		"name: a\nparts: [{ratio: NaN}, {ratio: .inf}]": `s.yaml:2:17: expected a number, found "NaN"
 s.yaml:2:31: expected a number, found ".inf"`,
-		"name: a\nname: b\n":          `s.yaml:2:1: "name" is given twice`,
-		"name: a\nfree: {x: 1, x: 2}": `s.yaml:2:14: "x" is given twice`,
-		"name: a\nways: [open, hodl]": `s.yaml:2:14: "hodl" is not valid for ways, did you mean "hold"?`,
-		"name: a\nat: 2026-10-01":     `s.yaml:2:5: "2026-10-01" is not a time, write it like 2026-11-22T09:00:00Z`,
-		"name: [a":                    "s.yaml:1:7: sequence end token ']' not found",
-		"name: *nowhere":              "s.yaml:1:7: no anchor &nowhere before this\ns.yaml:1:7: expected text, found nothing",
-		"name: a\n---\nname: b":       "s.yaml:3:1: only one document per file",
-		"parts:\n\t- size: 1":         "s.yaml:2:1: a tab can't be here: indent with spaces",
-		"# only a comment":            "s.yaml:1:1: the file is empty",
-		"":                            "s.yaml:1:1: the file is empty",
-		"- a":                         "s.yaml:1:1: expected a mapping, found a list",
+		"name: a\nname: b\n":           `s.yaml:2:1: "name" is given twice`,
+		"name: a\nfree: {x: 1, x: 2}":  `s.yaml:2:14: "x" is given twice`,
+		"name: a\nways: [open, hodl]":  `s.yaml:2:14: "hodl" is not valid for ways, did you mean "hold"?`,
+		"name: a\nat: 2026-10-01":      `s.yaml:2:5: "2026-10-01" is not a time, write it like 2026-11-22T09:00:00Z`,
+		"name: [a":                     "s.yaml:1:7: sequence end token ']' not found",
+		"name: *nowhere":               "s.yaml:1:7: no anchor &nowhere before this\ns.yaml:1:7: expected text, found nothing",
+		"name: a\n---\nname: b":        "s.yaml:3:1: only one document per file",
+		"name: a\nfree: &p {a: *p}":    "s.yaml:2:14: *p is inside &p",
+		"name: a\nways: &w [open, *w]": "s.yaml:2:17: *w is inside &w\ns.yaml:2:17: expected text, found nothing",
+		"parts:\n\t- size: 1":          "s.yaml:2:1: a tab can't be here: indent with spaces",
+		"# only a comment":             "s.yaml:1:1: the file is empty",
+		"":                             "s.yaml:1:1: the file is empty",
+		"- a":                          "s.yaml:1:1: expected a mapping, found a list",
 	} {
 		var got sample
 		err := Decode("s.yaml", []byte(source), &got, nil, nil)
@@ -98,5 +101,21 @@ func TestCaret(t *testing.T) {
 	p := Problem{File: "a.yaml", Line: 2, Col: 4, Message: "wrong", Source: "\t- x"}
 	if got, want := p.Error(), "a.yaml:2:4: wrong\n    \t- x\n    \t  ^"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestAliases: an alias stands for the last anchor of its name that is complete before it, wherever that is.
+func TestAliases(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"name: &a x\nfree: {l: [*a, &a y, *a]}":                      "map[l:[x y y]]",
+		"name: &a x\nfree: {l: [&b [*a], &a [*b], *b, *a]}":          "map[l:[[x] [[x]] [x] [[x]]]]",
+		"name: x\nfree: {l: [&a [&a y, *a], *a]}":                    "map[l:[[y y] y]]",
+		"name: x\nfree: {one: &a {k: v}, two: {three: *a, four: 4}}": "map[one:map[k:v] two:map[four:4 three:map[k:v]]]",
+	} {
+		var got sample
+		if err := Decode("s.yaml", []byte(source), &got, nil, nil); err != nil || fmt.Sprint(got.Free) != want {
+			t.Errorf("%q: got %v, %v; want %s", source, got.Free, err, want)
+		}
 	}
 }

@@ -176,8 +176,8 @@ func resolveFleet(c *checker, at string, p *Place) {
 		doors = 1
 	}
 	if r := f.Report; r != nil {
-		if r.P50 < 0 {
-			c.add(at+".fleet.report.p50", "must be 0 or more")
+		if r.P50 <= 0 {
+			c.add(at+".fleet.report.p50", "must be longer than 0")
 		}
 		if r.P99 < r.P50 {
 			c.add(at+".fleet.report.p99", fmt.Sprintf("must not be below p50 (%s)", r.P50))
