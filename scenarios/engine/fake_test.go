@@ -174,15 +174,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		on := f.online == nil || f.online(f.reads)
 		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1 + f.lag, "appliedRevision": 1, "detached": f.taken,
 			"doors": []m{{"doorId": "dor_1", "channel": 1}, {"doorId": "dor_2", "channel": 2}}}
-		list := []m{b}
-		if f.told {
-			list = append(list, m{"boardId": "brd_t", "placeId": "plc_1", "online": true, "phase": "online", "told": true, "desiredRevision": 7,
-				"doors": []m{{"doorId": "dor_t", "channel": 1}}})
-		}
-		if f.real {
-			list = append(list, m{"boardId": "brd_r", "placeId": "plc_1", "online": false, "phase": "stopped", "detached": true, "desiredRevision": 7,
-				"doors": []m{{"doorId": "dor_r", "channel": 1}}})
-		}
+		list := f.others([]m{b})
 		say(w, 200, m{"data": list, "total": len(list)})
 	case strings.HasPrefix(path, "/clock"):
 		if !f.clock(strings.TrimPrefix(path, "/clock"), body) {
@@ -229,6 +221,19 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	default:
 		say(w, 200, m{"data": m{}})
 	}
+}
+
+// others adds the boards that aren't simulated.
+func (f *fake) others(list []m) []m {
+	if f.told {
+		list = append(list, m{"boardId": "brd_t", "placeId": "plc_1", "online": true, "phase": "online", "told": true, "desiredRevision": 7,
+			"doors": []m{{"doorId": "dor_t", "channel": 1}}})
+	}
+	if f.real {
+		list = append(list, m{"boardId": "brd_r", "placeId": "plc_1", "online": false, "phase": "stopped", "detached": true, "desiredRevision": 7,
+			"doors": []m{{"doorId": "dor_r", "channel": 1}}})
+	}
+	return list
 }
 
 // clock reports whether it could do what was asked.

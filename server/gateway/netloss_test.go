@@ -169,28 +169,6 @@ func TestNetlossLate(t *testing.T) {
 			t.Errorf("records %q, want one however often the board confirms", got)
 		}
 	})
-	bubble(t, "stored, but the line ended before the answer", func(t *testing.T) {
-		for name, over := range map[string]bool{"the line was cut": false, "the next connection takes over": true} {
-			r := newRig(t)
-			b := r.online("brd_1")
-			res := r.set(t.Context(), "brd_1", somePolicy)
-			c := next[wire.Config](b, wire.DownCfg)
-			if !over {
-				b.Disconnect(0)
-				synctest.Wait()
-			}
-			again := r.connect("brd_1")
-			again.say(wire.UpHello, wire.Hello{Proto: wire.Version, Netloss: &c.Netloss})
-			again.say(wire.UpHello, wire.Hello{Proto: wire.Version, Netloss: &c.Netloss})
-			if x := <-res; !errors.Is(x.err, board.ErrLost) {
-				t.Errorf("%s: got %+v, want %v", name, x, board.ErrLost)
-			}
-			time.Sleep(time.Minute)
-			if got := r.store.notes(); !slices.Equal(got, []string{"outage policy of brd_1: graceSec 60, version 1"}) {
-				t.Errorf("%s: records %q, want one of what the board says that it has", name, got)
-			}
-		}
-	})
 	bubble(t, "an answer that comes after the next change was sent", func(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
@@ -281,6 +259,33 @@ func TestNetlossInTurn(t *testing.T) {
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Netloss: &wire.Netloss{}}) // its flash was wiped
 		if s := r.Status("brd_1"); s.Policy.Version != 0 || s.Policy.GraceSec != 129600 || !s.PolicyAppliedAt.IsZero() {
 			t.Errorf("got %+v, want s.Policy.Version = 0, s.Policy.GraceSec = 129600, s.PolicyAppliedAt unset", s.Policy)
+		}
+	})
+}
+
+// TestNetlossInHello: a board that stored a policy, but whose line ended before it said so, confirms it by its next hello.
+func TestNetlossInHello(t *testing.T) {
+	t.Parallel()
+	bubble(t, "stored, but the line ended before the answer", func(t *testing.T) {
+		for name, over := range map[string]bool{"the line was cut": false, "the next connection takes over": true} {
+			r := newRig(t)
+			b := r.online("brd_1")
+			res := r.set(t.Context(), "brd_1", somePolicy)
+			c := next[wire.Config](b, wire.DownCfg)
+			if !over {
+				b.Disconnect(0)
+				synctest.Wait()
+			}
+			again := r.connect("brd_1")
+			again.say(wire.UpHello, wire.Hello{Proto: wire.Version, Netloss: &c.Netloss})
+			again.say(wire.UpHello, wire.Hello{Proto: wire.Version, Netloss: &c.Netloss})
+			if x := <-res; !errors.Is(x.err, board.ErrLost) {
+				t.Errorf("%s: got %+v, want %v", name, x, board.ErrLost)
+			}
+			time.Sleep(time.Minute)
+			if got := r.store.notes(); !slices.Equal(got, []string{"outage policy of brd_1: graceSec 60, version 1"}) {
+				t.Errorf("%s: records %q, want one of what the board says that it has", name, got)
+			}
 		}
 	})
 }
