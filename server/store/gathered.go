@@ -21,6 +21,7 @@ type batch struct {
 	events  []history.Event
 	settled []settledRow // records that have no event yet: most commits tell nobody
 	running int          // commands claimed, less those settled
+	early   []string     // commands whose replays can't be counted yet
 }
 
 // flush writes what was gathered. An error is the whole batch's.

@@ -8,26 +8,35 @@ import (
 )
 
 // replays are repeated answers that no record counts yet. They are written with the next commit or, after a while, with
-// one of their own. No answer waits for that, and records are not read before it.
+// one of their own. No answer waits for that, and records are not read before it. A 504 may be answered, and repeated,
+// before a slow disk has taken its record: such counts are tried again until the record is there.
 type replays struct {
 	due chan struct{} // they have waited long enough
 
 	mu      sync.Mutex
-	of      map[string]int64 // by command
-	writing bool             // some are in a commit in progress
+	of      map[string]int64         // by command
+	early   map[string]time.Duration // of these, the commands without a record: since when that has been so, clock.Mono
+	writing bool                     // some are in a commit in progress
 }
 
-// replaysWait is how long a count waits for another commit.
-const replaysWait = 250 * time.Millisecond
+const (
+	replaysWait  = 250 * time.Millisecond // how long a count waits for another commit
+	replaysEarly = time.Minute            // ... and for its record, which a withdrawn command never gets
+)
 
 func (r *replays) add(commandID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.count(commandID, 1)
+}
+
+// count is add with mu held.
+func (r *replays) count(commandID string, n int64) {
 	if r.of == nil {
 		r.of = map[string]int64{}
 		clock.WallAfter(replaysWait, func() { notify(r.due) })
 	}
-	r.of[commandID]++
+	r.of[commandID] += n
 }
 
 // pending reports whether any are in no commit yet.
@@ -46,30 +55,51 @@ func (r *replays) take() map[string]int64 {
 	return of
 }
 
-// written ends what take began. What could not be committed waits for the next commit.
-func (r *replays) written(of map[string]int64, err error) {
+// written ends what take began. What could not be committed waits for the next commit, and so do those of early, the
+// commands that have no record.
+func (r *replays) written(of map[string]int64, early []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.writing = false
 	switch {
-	case err == nil:
-	case r.of == nil:
+	case err != nil && r.of == nil:
 		r.of = of
-	default:
+		return
+	case err != nil:
 		for id, n := range of {
 			r.of[id] += n
+		}
+		return
+	}
+	now, was := clock.Mono(), r.early
+	r.early = nil
+	for _, id := range early {
+		since, known := was[id]
+		if !known {
+			since = now
+		}
+		if now-since < replaysEarly {
+			if r.early == nil {
+				r.early = map[string]time.Duration{}
+			}
+			r.early[id] = since
+			r.count(id, of[id])
 		}
 	}
 }
 
-// countReplays writes them, after the records of the same commit.
-func (t *Tx) countReplays(of map[string]int64) error {
+// countReplays writes them, after the records of the same commit. early are the commands that have no record.
+func (t *Tx) countReplays(of map[string]int64) (early []string, err error) {
 	for id, n := range of {
-		if err := t.q.CountReplays(ctx, n, text(id)); err != nil {
-			return wrap(err)
+		rows, err := t.q.CountReplays(ctx, n, text(id))
+		if err != nil {
+			return nil, wrap(err)
+		}
+		if rows == 0 {
+			early = append(early, id)
 		}
 	}
-	return nil
+	return early, nil
 }
 
 // commitReplays writes those that no other commit has taken. Only the writer calls it.

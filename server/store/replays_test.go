@@ -137,3 +137,33 @@ func TestReplaysAreCounted(t *testing.T) {
 		_ = s.Close()
 	})
 }
+
+// TestReplaysBeforeTheirRecord: a 504 can be repeated before a slow disk has taken its record; the record counts it all
+// the same. What never gets a record is forgotten.
+func TestReplaysBeforeTheirRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := must.Get(Open(t.TempDir(), Options{}))(t)
+		defer func() { _ = s.Close() }()
+		must.Get(s.Seed(testWorld(), pepper))(t)
+		c := s.Commands()
+		claim(t, c, intent("cmd_1", "k"), epoch.Add(-time.Hour))
+		c.CountReplay("cmd_1")
+		c.CountReplay("cmd_never")
+		time.Sleep(10 * time.Second)
+		must.OK(t, c.Settle(command.Settlement{Intent: intent("cmd_1", "k"), Outcome: vocab.NoResponse, Status: 504}))
+		time.Sleep(2 * replaysWait)
+		synctest.Wait()
+		if got := replaysOf(t, s); got != 1 {
+			t.Errorf("%d replays in the database, want 1", got)
+		}
+		if !s.replays.pending() {
+			t.Error("the other command's record may still come: want its replay kept")
+		}
+		time.Sleep(replaysEarly)
+		synctest.Wait()
+		if s.replays.pending() {
+			t.Error("a replay of a command without a record is still kept, want it forgotten")
+		}
+	})
+}

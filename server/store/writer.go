@@ -197,7 +197,11 @@ func (s *Store) commit(batch []*job) {
 	replays := s.replays.take()
 	made, err := s.run(batch, now, replays)
 	s.pending.end()
-	s.replays.written(replays, err)
+	var early []string
+	if err == nil {
+		early = made.early
+	}
+	s.replays.written(replays, early, err)
 	s.doors.committed()
 	s.committed(batch, err)
 	if err != nil {
@@ -247,7 +251,7 @@ func (s *Store) run(jobs []*job, now time.Time, replays map[string]int64) (*batc
 	if err := left.flush(last); err != nil {
 		return nil, err
 	}
-	if err := last.countReplays(replays); err != nil {
+	if b.early, err = last.countReplays(replays); err != nil {
 		return nil, err
 	}
 	b.settled = left.settled.rows

@@ -22,13 +22,16 @@ func (q *Queries) CountRecords(ctx context.Context, placeID string, recordedAt i
 	return count, err
 }
 
-const countReplays = `-- name: CountReplays :exec
+const countReplays = `-- name: CountReplays :execrows
 UPDATE entry_records SET replays = replays + ?1 WHERE command_id = ?2
 `
 
-func (q *Queries) CountReplays(ctx context.Context, more int64, commandID sql.NullString) error {
-	_, err := q.db.ExecContext(ctx, countReplays, more, commandID)
-	return err
+func (q *Queries) CountReplays(ctx context.Context, more int64, commandID sql.NullString) (int64, error) {
+	result, err := q.db.ExecContext(ctx, countReplays, more, commandID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const forgetRecords = `-- name: ForgetRecords :execrows

@@ -9,7 +9,7 @@ SELECT * FROM entry_records WHERE command_id = ?;
 -- name: SettleRecord :exec
 UPDATE entry_records SET settled_as = ?, settled_at = ? WHERE id = ?;
 
--- name: CountReplays :exec
+-- name: CountReplays :execrows
 UPDATE entry_records SET replays = replays + sqlc.arg(more) WHERE command_id = sqlc.arg(command_id);
 
 -- name: CountRecords :one
