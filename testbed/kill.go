@@ -90,7 +90,11 @@ func (t *Testbed) postRestart(w http.ResponseWriter, r *http.Request) {
 			control.FailField(w, "at", `is for {"kill": true} only`)
 			return
 		}
-		if err := t.CrashAt(b.At); err != nil {
+		switch err := t.CrashAt(b.At); {
+		case errors.Is(err, errRestarting):
+			restarting(w)
+			return
+		case err != nil:
 			control.FailField(w, "at", err.Error())
 			return
 		}
@@ -103,13 +107,17 @@ func (t *Testbed) postRestart(w http.ResponseWriter, r *http.Request) {
 	}
 	switch err := end(); {
 	case errors.Is(err, errRestarting): // somebody else's restart came first
-		control.Fail(w, http.StatusConflict, "rule_violated", "the server is restarting already; ask again when it is back", nil)
+		restarting(w)
 		return
 	case err != nil:
 		control.Fail(w, http.StatusInternalServerError, "internal_error", "the server did not come back: "+err.Error(), nil)
 		return
 	}
 	control.Data(w, map[string]any{"restarted": true, "lives": t.Lives()})
+}
+
+func restarting(w http.ResponseWriter) {
+	control.Fail(w, http.StatusConflict, "rule_violated", "the server is restarting already; ask again when it is back", nil)
 }
 
 // getRestart is GET /restart: how often the server has started.

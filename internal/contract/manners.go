@@ -58,7 +58,7 @@ func headersOf(op *openapi3.Operation, scope string, status int, header map[stri
 	switch kind := header["X-Place-Kind"]; {
 	case header["X-Request-Id"] == "":
 		return errors.New("no X-Request-Id")
-	case kind == "" && failure.Error == "storage_unavailable": // nobody could look at the token
+	case kind == "" && failure.Error == "storage_unavailable": // a server that is away, or the proxy before it: nobody could look at the token
 	case scope != "none" && status != 401 && kind != "test" && kind != "live":
 		return fmt.Errorf("X-Place-Kind is %q, want test or live", kind)
 	case status == 401 && failure.Error == "token_missing" && !strings.HasPrefix(challenge, "Bearer"),

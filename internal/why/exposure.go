@@ -116,7 +116,7 @@ func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
 
 // grant is a grant as last reported.
 func (t *Timeline) grant(id string) (g access.Grant, ok bool) {
-	for _, s := range t.steps {
+	for _, s := range t.inOrder() {
 		if s.op == history.ContentGrant && s.id == id {
 			g, ok = s.grant, true
 		}
@@ -134,7 +134,7 @@ func (c content) onsite(e Entered, phone string) access.Answer {
 // that the board had; the last one if the right came back in between, 0 if there was none.
 func (t *Timeline) takenAway(rev, at int64, e Entered, phone string) (ms int64) {
 	c, allowed := t.empty(), false
-	for _, s := range t.steps {
+	for _, s := range t.inOrder() {
 		if s.at > at {
 			continue
 		}

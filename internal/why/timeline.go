@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -15,6 +16,7 @@ type Timeline struct {
 	PlaceID string
 
 	steps  []step
+	mixed  bool  // steps aren't in the order of their revisions yet
 	base   int64 // the first completely known revision; 0 = none yet
 	since  int64 // ... and since when, Unix ms
 	boards map[string][]history.Event
@@ -69,12 +71,20 @@ func (t *Timeline) content(e *history.Event) {
 		return
 	}
 	if err == nil { // our own events always decode
-		i := len(t.steps)
-		for i > 0 && t.steps[i-1].rev > s.rev { // a recording that begins under way may tell a commit before the content that it changed
-			i--
-		}
-		t.steps = slices.Insert(t.steps, i, s)
+		n := len(t.steps)
+		t.mixed = t.mixed || n > 0 && t.steps[n-1].rev > s.rev
+		t.steps = append(t.steps, s)
 	}
+}
+
+// inOrder are the steps by revision: a recording that begins under way may tell a commit before the content that it
+// changed, and one that goes on over a restart tells everything again.
+func (t *Timeline) inOrder() []step {
+	if t.mixed {
+		slices.SortStableFunc(t.steps, func(a, b step) int { return cmp.Compare(a.rev, b.rev) })
+		t.mixed = false
+	}
+	return t.steps
 }
 
 // Since is since when the place's content is known, Unix ms; 0 = not at all.
@@ -92,7 +102,7 @@ type content struct {
 // contentWhile replays the steps for which counts returns true.
 func (t *Timeline) contentWhile(counts func(step) bool) content {
 	c := t.empty()
-	for _, s := range t.steps {
+	for _, s := range t.inOrder() {
 		if counts(s) {
 			c.take(s)
 		}
@@ -136,7 +146,7 @@ func (t *Timeline) copyOf(rev int64) (content, bool) {
 
 // missing is when the first change after a revision was committed, up to at; 0 = there was none.
 func (t *Timeline) missing(rev, at int64) int64 {
-	for _, s := range t.steps {
+	for _, s := range t.inOrder() {
 		if s.rev > rev && s.at <= at {
 			return s.at
 		}
@@ -169,7 +179,7 @@ func (c content) link(tokenHash string) (phoneHash string, ok bool) {
 
 // owner is the latest grant in the recording that a link belonged to.
 func (t *Timeline) owner(tokenHash string) (g access.Grant, ok bool) {
-	for _, s := range t.steps {
+	for _, s := range t.inOrder() {
 		if s.op == history.ContentGrant && tokenHash != "" && s.grant.TokenHash == tokenHash {
 			g, ok = s.grant, true
 		}

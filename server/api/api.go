@@ -160,3 +160,6 @@ func Away(h http.Handler) http.Handler {
 		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), awayKey{}, true)))
 	})
 }
+
+// away reports whether the request came while there was no server.
+func (c *call) away() bool { return c.r.Context().Value(awayKey{}) != nil }

@@ -102,7 +102,7 @@ var deprecated = "@" + strconv.FormatInt(time.Date(2026, 9, 28, 0, 0, 0, 0, time
 
 // run goes through the checks in their order and then calls the handler, which reads the body.
 func (c *call) run(h handler) (any, error) {
-	if c.r.Context().Value(awayKey{}) != nil {
+	if c.away() {
 		return nil, fail.New(fail.StorageUnavailable, "the server is restarting; try again")
 	}
 	for _, step := range []func() error{c.gate, c.authenticate, c.authorize, c.find, c.readParams} {

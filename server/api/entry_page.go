@@ -136,8 +136,11 @@ func entryOpen(c *call) (any, error) {
 func (c *call) failPage(e *fail.Error) {
 	lang, w := speak(c.r)
 	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Code: e.Code}
-	if v.Title, v.Message = w.failed(e); c.op.Method == http.MethodGet { // nobody has pressed a button
+	switch v.Title, v.Message = w.failed(e); {
+	case c.op.Method == http.MethodGet: // nobody has pressed a button
 		v.Title, v.Message = w.Unshown, w.failure(e)
+	case c.away(): // nothing was looked at, so nothing moved
+		v.Title, v.Message = w.Failed, w.failure(e)
 	}
 	if e.Code != fail.LinkInvalid {
 		v.Token = c.token

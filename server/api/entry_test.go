@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"image/png"
 	"maps"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -173,5 +175,27 @@ func TestDeadLinkHasNoPicture(t *testing.T) {
 		if r := h.do(request{method: "GET", path: path + p["entryToken"].(string)}); r.Code != 404 {
 			t.Errorf("%s of a revoked permit: %d, want 404", path, r.Code)
 		}
+	}
+}
+
+// TestHangUpAtALink: a caller that hangs up doesn't cancel the opening, so pressing again is the same one.
+func TestHangUpAtALink(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.permit(permitBody).data()["entryToken"].(string)
+	h.boards.held = make(chan struct{})
+	ctx, hangUp := context.WithCancel(t.Context())
+	press := func(ctx context.Context) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(ctx, "POST", "/entry/open", strings.NewReader(`{"t":"`+token+`","doorId":"dor_1"}`))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		return w
+	}
+	hangUp()
+	close(h.boards.held)
+	press(ctx)
+	if again := press(t.Context()); again.Code != 200 || h.boards.count() != 1 {
+		t.Errorf("pressed again: %d %s, %d commands sent; want 200 and 1", again.Code, again.Body, h.boards.count())
 	}
 }

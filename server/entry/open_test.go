@@ -144,6 +144,12 @@ func TestOnePressOverARestart(t *testing.T) {
 		}
 		h.restart()
 	}
+	for i, ref := range []string{"a", "b"} { // in the instant of the start: two links, whose permits are credited alike
+		p := h.permit(ref, 1, "dor_in")
+		if _, err := h.Open(ctx, p.Token, "dor_in"); err != nil || len(h.door.asks) != 3+i {
+			t.Errorf("link %s: %v and %d commands, want no error and %d", ref, err, len(h.door.asks), 3+i)
+		}
+	}
 }
 
 // TestOnePress: the same link and door within 3 s is one opening, but a revocation still takes effect immediately.

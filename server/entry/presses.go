@@ -37,7 +37,8 @@ func (p *press) over(now time.Time) bool {
 type presses struct {
 	mu    sync.Mutex
 	last  map[button]*press
-	sweep int // size at which finished ones are thrown out
+	sweep int             // size at which finished ones are thrown out
+	first map[string]bool // commands of this run's first 3 s: their records aren't an earlier run's
 }
 
 const manyPresses = 1024
@@ -63,6 +64,27 @@ func (ps *presses) join(b button, now time.Time, admit func() error) (p *press, 
 	p = &press{at: now, done: make(chan struct{})}
 	ps.last[b] = p
 	return p, true, nil
+}
+
+// made notes a command of this run so long after its beginning.
+func (ps *presses) made(commandID string, after time.Duration) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	switch {
+	case after >= onePress:
+		ps.first = nil
+	case ps.first == nil:
+		ps.first = map[string]bool{commandID: true}
+	default:
+		ps.first[commandID] = true
+	}
+}
+
+// mine reports whether a command is one that made has noted.
+func (ps *presses) mine(commandID string) bool {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.first[commandID]
 }
 
 // date says when a press was really made: its 3 s don't begin again with the run that found it.
@@ -94,6 +116,7 @@ func (s *Service) press(ctx context.Context, b button, v visit, credited string,
 			s.presses.date(p, res.Device.RequestedAt)
 		case err == nil:
 			res, err = open()
+			s.presses.made(res.Device.CommandID, now.Sub(s.began))
 		}
 		p.res, p.err = res, err
 		return res, err
@@ -128,7 +151,7 @@ func (s *Service) earlier(b button, v visit, credited string) (res OpenResult, k
 	actor, _ := access.MaskPhone(v.phone)
 	for _, r := range list {
 		same := r.Method == v.method && r.DoorID == b.door && r.Actor == actor && r.GrantID == credited
-		if !same || !r.RequestedAt.After(since) || r.RequestedAt.After(s.began) {
+		if !same || !r.RequestedAt.After(since) || r.RequestedAt.After(s.began) || s.presses.mine(r.CommandID) {
 			continue
 		}
 		outcome, moved := moves[r.Result]

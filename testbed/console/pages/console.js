@@ -129,7 +129,8 @@
       const m = await r.json();
       if (m.next && !m.bad) return void location.assign(m.next);
       toast(m.text, m.bad, m.keep);
-      if (!m.bad && f.closest("[data-live]")) f.reset();
+      const shown = f.isConnected ? f : [...document.forms].find(x => form(x) === form(f)); // its part was updated meanwhile
+      if (!m.bad && shown?.closest("[data-live]")) shown.reset();
     } catch (err) {
       toast(String(err), true);
     } finally {
