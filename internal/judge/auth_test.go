@@ -136,6 +136,16 @@ func TestRefusedExchanges(t *testing.T) {
 		then func(h *builder)
 		want Status
 	}{
+		"after 29 and a lost one": {func(h *builder) {
+			h.drop(t, func(e history.Event) bool { return e.At == t0+7 })
+			h.lose("POST", exchangeRoute, 100)
+			refused(h, h.at+100)
+		}, Pass},
+		"after 29 and another's": {func(h *builder) {
+			h.drop(t, func(e history.Event) bool { return e.At == t0+7 })
+			h.lose("POST", createRoute, 100)
+			refused(h, h.at+100)
+		}, Fail},
 		"after 30":                {func(h *builder) { refused(h, h.at+100) }, Pass},
 		"still, as some refused":  {func(h *builder) { refused(h, h.at+50_000); refused(h, h.at+exchangeMs+10_000) }, Fail},
 		"an hour later":           {func(h *builder) { refused(h, h.at+3600_000) }, Fail},
