@@ -110,6 +110,21 @@ func authPlants() []planted {
 	}
 }
 
+// TestProxyRefuses: what a proxy answers itself, in no form of the API's, says nothing about tokens.
+func TestProxyRefuses(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{400, 502, 504} {
+		for code, want := range map[string]bool{"": true, "device_refused": false} {
+			h := newBuilder()
+			h.call(h.at, devicesRoute+"/{id}/commands", status, history.CallText{})
+			h.last(history.Call, func(e *history.Event) { e.Code = code })
+			if v := auth2(NewView(h.events)); (v.FirstBad == nil) != want {
+				t.Errorf("%d %q: %s, want it accepted: %t", status, code, v, want)
+			}
+		}
+	}
+}
+
 func num(n int64) string { b, _ := json.Marshal(n); return string(b) }
 
 func TestPlantedAuthBugs(t *testing.T) { runPlants(t, authPlants()) }
