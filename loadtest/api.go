@@ -51,7 +51,8 @@ type request struct {
 type answer struct {
 	status   int
 	code     string
-	outcome  vocab.Outcome
+	outcome  vocab.Outcome // if the status is that of such an answer
+	said     vocab.Outcome // whatever the status
 	command  string
 	device   vocab.Reason
 	replayed bool
@@ -92,6 +93,9 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 		a.domain.look(ctx)
 	}
 	e.Kind, e.Status, e.Code, e.Outcome = history.Answer, ans.status, ans.code, ans.outcome
+	if r.meaning != "" {
+		e.Outcome = ans.said
+	}
 	e.CommandID, e.Reason, e.Replayed = ans.command, ans.device, ans.replayed
 	sum := sha256.Sum256(body)
 	e.BodyHash = hex.EncodeToString(sum[:8])
@@ -149,23 +153,26 @@ func read(resp *http.Response, body []byte) answer {
 	}
 	a.data, a.total, a.code = env.Data, env.Total, env.Error
 	a.command, a.device = env.Details.CommandID, env.Details.DeviceCode
+	said := env.Details.Reason
 	if a.status == http.StatusOK {
 		var done struct {
 			CommandID string
 			Outcome   vocab.Outcome
 		}
-		if json.Unmarshal(env.Data, &done) == nil && done.Outcome == vocab.Reported { // a list isn't a command
-			a.command, a.outcome = done.CommandID, vocab.Reported
+		if json.Unmarshal(env.Data, &done) == nil && statusOf[done.Outcome] != 0 { // a list isn't a command
+			a.command, said = done.CommandID, done.Outcome
 		}
-		return a
 	}
-	if statusOf[env.Details.Reason] == a.status {
-		a.outcome = env.Details.Reason
+	if status := statusOf[said]; status != 0 { // not a reason of something else
+		a.said = said
+		if status == a.status {
+			a.outcome = said
+		}
 	}
 	return a
 }
 
-var statusOf = map[vocab.Outcome]int{vocab.Offline: http.StatusConflict, vocab.Refused: http.StatusBadGateway, vocab.NoResponse: http.StatusGatewayTimeout}
+var statusOf = map[vocab.Outcome]int{vocab.Reported: http.StatusOK, vocab.Offline: http.StatusConflict, vocab.Refused: http.StatusBadGateway, vocab.NoResponse: http.StatusGatewayTimeout}
 
 // domain estimates the server's domain time: a clock of this process, else the control listener's, polled, else the
 // machine's own.

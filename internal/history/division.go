@@ -83,9 +83,11 @@ func (d *Division) flush(s *share) error {
 	return err
 }
 
-// Common reports whether an event belongs to no place. A call that names none comes from an unknown caller; there is
-// one group for all of those.
-func Common(e *Event) bool { return e.PlaceID == "" && e.BoardID == "" && e.Kind != Call }
+// Common reports whether an event belongs to no place. A call that names none, answered or not, comes from an unknown
+// caller; there is one group for all of those.
+func Common(e *Event) bool {
+	return e.PlaceID == "" && e.BoardID == "" && e.Kind != Call && e.Kind != Unanswered
+}
 
 // Groups calls f for one group of places after another, with the lists of its events, each in order. A group has at
 // most most events besides the common ones, or else those of a single share. Errors: f's and the file system's.

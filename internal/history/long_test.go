@@ -155,6 +155,16 @@ func TestDivision(t *testing.T) {
 	}
 }
 
+// TestCommonEvents: a call of an unknown caller belongs to one group, whether it was answered or not.
+func TestCommonEvents(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]bool{Started: true, Call: false, Unanswered: false} {
+		if got := Common(&Event{Kind: kind}); got != want {
+			t.Errorf("%s: common is %t, want %t", kind, got, want)
+		}
+	}
+}
+
 // TestSpaceIsGivenBack: where an open file can't be removed, it is removed at the end.
 func TestSpaceIsGivenBack(t *testing.T) {
 	t.Parallel()

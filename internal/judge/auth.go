@@ -140,7 +140,7 @@ func auth2(v *View) Verdict {
 		case c.Status == 401:
 			t.checked++
 			continue
-		case !c.ok() && (!refusedAfterwards[c.Status] && !c.refusedBody() || c.unseen()):
+		case !c.ok() && (c.Code == "" || !refusedAfterwards[c.Status] && !c.refusedBody() || c.unseen()): // without a code, a proxy has answered itself
 			continue
 		}
 		t.checked++

@@ -41,15 +41,16 @@ func auth3(v *View) Verdict {
 }
 
 // exchangesBefore is how many exchanges may have counted when one was refused, from whatever address: several may share a
-// limit. It isn't sure where others may have made some, or somebody some that aren't in the history.
+// limit, and those without an answer may have arrived. It isn't sure where others may have made some, or somebody some that
+// aren't in the history.
 func (v *View) exchangesBefore(refused *call, all []*call) (n int, sure bool) {
 	since := refused.SentAt - exchangeMs - clockMs
 	lately := func(e *history.Event) bool { return e.At >= since }
 	if !v.oneClock() || len(v.starts) > 1 && slices.ContainsFunc(v.starts[1:], lately) || v.begun != nil && lately(v.begun) {
 		return 0, false
 	}
-	for _, c := range all {
-		if c.Status != 429 && lately(c.Event) && c.SentAt <= refused.At+clockMs {
+	for _, c := range slices.Concat(all, parseCalls(v.unheard, 0)) {
+		if c.Route == exchangeRoute && c.Status != 429 && lately(c.Event) && c.SentAt <= refused.At+clockMs {
 			n++
 		}
 	}

@@ -110,6 +110,21 @@ func authPlants() []planted {
 	}
 }
 
+// TestProxyRefuses: what a proxy answers itself, in no form of the API's, says nothing about tokens.
+func TestProxyRefuses(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{400, 502, 504} {
+		for code, want := range map[string]bool{"": true, "device_refused": false} {
+			h := newBuilder()
+			h.call(h.at, devicesRoute+"/{id}/commands", status, history.CallText{})
+			h.last(history.Call, func(e *history.Event) { e.Code = code })
+			if v := auth2(NewView(h.events)); (v.FirstBad == nil) != want {
+				t.Errorf("%d %q: %s, want it accepted: %t", status, code, v, want)
+			}
+		}
+	}
+}
+
 func num(n int64) string { b, _ := json.Marshal(n); return string(b) }
 
 func TestPlantedAuthBugs(t *testing.T) { runPlants(t, authPlants()) }
@@ -136,6 +151,16 @@ func TestRefusedExchanges(t *testing.T) {
 		then func(h *builder)
 		want Status
 	}{
+		"after 29 and a lost one": {func(h *builder) {
+			h.drop(t, func(e history.Event) bool { return e.At == t0+7 })
+			h.lose("POST", exchangeRoute, 100)
+			refused(h, h.at+100)
+		}, Pass},
+		"after 29 and another's": {func(h *builder) {
+			h.drop(t, func(e history.Event) bool { return e.At == t0+7 })
+			h.lose("POST", createRoute, 100)
+			refused(h, h.at+100)
+		}, Fail},
 		"after 30":                {func(h *builder) { refused(h, h.at+100) }, Pass},
 		"still, as some refused":  {func(h *builder) { refused(h, h.at+50_000); refused(h, h.at+exchangeMs+10_000) }, Fail},
 		"an hour later":           {func(h *builder) { refused(h, h.at+3600_000) }, Fail},

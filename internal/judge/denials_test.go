@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -37,24 +39,44 @@ func TestRecordsOfRefusals(t *testing.T) {
 	})
 }
 
-// TestUnrecordedRefusals: a number's seventh refused call within a minute isn't recorded.
+// TestUnrecordedRefusals: a number's seventh refused call within a minute isn't recorded, whichever was answered first, and
+// whether the first ones are in the history or not. Nobody else's share is used up before that.
 func TestUnrecordedRefusals(t *testing.T) {
 	t.Parallel()
-	for calls, want := range map[int]int{recordedCalls: recordedCalls, recordedCalls + 3: recordedCalls} {
+	for name, c := range map[string]struct {
+		called   string // what becomes of each call: a is answered, r recorded, b both
+		want     int    // of those with a record
+		breaches int
+	}{
+		"six calls":              {"bbbbbb", 6, 0},
+		"nine":                   {"bbbbbbaaa", 6, 0},
+		"the seventh came first": {"abbbbbb", 6, 0},
+		"six from elsewhere":     {"rrrrrra", 0, 0},
+		"five from elsewhere":    {"rrrrra", 0, 1},
+		"none is recorded":       {"aaaaaaa", 0, 7},
+	} {
 		h := clean()
+		before := NewView(h.events).refused(&tally{})
 		h.pass(600_000)
-		for i := range calls {
-			h.did("plc_a", "POST", phoneRoute, 200, history.CallText{In: fields{"from": "eve"}, Out: fields{"answered": true, "result": "denied", "reason": "no_valid_grant", "doorId": ""}}, func() {
-				if i < recordedCalls {
-					h.refused("phone", "", "no_valid_grant")
-				}
-			})
+		refused := func() { h.refused("phone", "", "no_valid_grant") }
+		calls := strings.TrimLeft(c.called, "r")
+		for range len(c.called) - len(calls) {
+			refused()
 		}
-		v := NewView(h.events)
+		sent := h.wall + 1 // all of these at once
+		for _, what := range calls {
+			change := refused
+			if what == 'a' {
+				change = nil
+			}
+			h.did("plc_a", "POST", phoneRoute, 200, history.CallText{In: fields{"from": "eve"}, Out: fields{"answered": true, "result": "denied", "reason": "no_valid_grant", "doorId": ""}}, change)
+			h.last(history.Call, func(e *history.Event) { e.Text = sentNs.ReplaceAllString(e.Text, `"sentNs":`+num(sent)) })
+		}
 		tally := &tally{}
-		before := NewView(clean().events).refused(tally)
-		if got := v.refused(tally) - before; got != want || len(tally.found) > 0 {
-			t.Errorf("%d calls: %d recorded, want %d; found %v", calls, got, want, tally.found)
+		if got := NewView(h.events).refused(tally) - before; got != c.want || len(tally.found) != c.breaches {
+			t.Errorf("%s: %d recorded, want %d; found %v, want %d", name, got, c.want, tally.found, c.breaches)
 		}
 	}
 }
+
+var sentNs = regexp.MustCompile(`"sentNs":\d+`)

@@ -78,7 +78,7 @@ func (v *View) boardDecides(n *decisions, b *board) {
 		line.see(e)
 		switch {
 		case e.Kind == history.Online:
-			resuming = b.mayResume(v, &was, e)
+			resuming = b.mayResume(v, &was, e) || resuming && over(e.OutageAgeMs)
 		case e.Kind == history.Applied:
 			resuming = false
 		case e.Kind == history.Begun:

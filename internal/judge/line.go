@@ -16,12 +16,14 @@ const (
 	ageSilentMs      = restSilentMs
 	// ageContactMs is how long after its hello was accepted a board may not know that yet.
 	ageContactMs = 10 * 1000
+	ageAnyMs     = 1 << 60 // an age that nothing limits
 )
 
 // lineState follows a board's line: what the board should know about its outage.
 type lineState struct {
 	known    bool  // a hello was seen: before it the age has no beginning
 	upAt     int64 // of the hello
+	heard    bool  // it has acknowledged something since then
 	downAt   int64 // when the line or the connection ended, 0 = connected
 	slack    int64
 	silent   bool // the board wasn't notified
@@ -37,6 +39,8 @@ func (s *lineState) see(e *history.Event) {
 	switch e.Kind {
 	case history.Online:
 		*s = lineState{known: true, upAt: e.At}
+	case history.Applied:
+		s.heard = true
 	case history.Offline, history.Started:
 		s.down(e, ageServerSlackMs, false)
 	case history.Line:
@@ -60,6 +64,10 @@ func (s *lineState) down(e *history.Event, slack int64, silent bool) {
 	}
 }
 
+// brief reports whether the connection that has ended may have done so before the board knew of it: then the outage before
+// goes on for it. A connection may be dead for a keep-alive's time before anybody notices.
+func (s *lineState) brief() bool { return !s.heard && s.downAt-s.upAt <= ageSilentMs }
+
 // age is the range of the board's outage age at a domain time; ok is false if the history can't tell.
 func (s *lineState) age(at int64) (low, high int64, ok bool) {
 	switch {
@@ -73,9 +81,12 @@ func (s *lineState) age(at int64) (low, high int64, ok bool) {
 		slack = max(slack, ageFarMs)
 	}
 	if s.silent { // until its keep-alive runs out the board is right to say 0
-		return max(0, since-ageSilentMs), since + ageSilentMs, true
+		slack = ageSilentMs
 	}
-	return max(0, since-slack), since + slack, true
+	if low = max(0, since-slack); s.brief() {
+		return low, ageAnyMs, true
+	}
+	return low, since + slack, true
 }
 
 // wrong reports an outage age that a board can't legitimately state, because its line has been down for a longer or
@@ -139,5 +150,5 @@ func (b *board) mayResume(v *View, was *lineState, hello *history.Event) bool {
 		return b.maySayLost(v, hello)
 	}
 	_, high, known := was.age(hello.At)
-	return !known || over(high+ageServerSlackMs)
+	return !known || was.cause != nil && was.cause.Src != hello.Src || over(high+ageServerSlackMs)
 }

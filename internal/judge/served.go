@@ -321,7 +321,11 @@ func (v *View) endedOtherwise(d *deciding) string {
 	}
 	since := d.SentAt - sameMs - clockMs
 	near := func(s *history.Event) bool { return s.At >= since && !v.before(d.Event, s) }
-	if !d.opened() || !v.hasIntents || slices.ContainsFunc(v.starts, near) || v.begun != nil && near(v.begun) {
+	starts := v.starts
+	if v.begun == nil && len(starts) > 0 { // nothing was before the first
+		starts = starts[1:]
+	}
+	if !d.opened() || !v.hasIntents || slices.ContainsFunc(starts, near) || v.begun != nil && near(v.begun) {
 		return ""
 	}
 	for _, c := range v.byDoor()[d.door] {
