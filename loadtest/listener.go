@@ -26,7 +26,8 @@ type board struct {
 }
 
 // listeners are those on which this generator arms faults. On one that simulates boards of other shards, too, each generator
-// would take its share of all boards; so the first does it for all.
+// would take its share of all boards; so the first does it for all. One without boards of this shard, such as that of a
+// server whose boards are elsewhere, would refuse.
 func (r *runner) listeners(ctx context.Context, all []client.Client) (out []listener) {
 	for _, c := range all {
 		l := listener{Client: c}
@@ -37,7 +38,8 @@ func (r *runner) listeners(ctx context.Context, all []client.Client) (out []list
 				break
 			}
 		}
-		if r.shard == nil || r.shard.Index == 1 || !slices.ContainsFunc(l.boards, r.others) {
+		mine := func(b board) bool { return slices.Contains(r.shard.Places, b.PlaceID) }
+		if r.shard == nil || r.shard.Index == 1 || l.unread != nil || slices.ContainsFunc(l.boards, mine) && !slices.ContainsFunc(l.boards, r.others) {
 			out = append(out, l)
 		}
 	}

@@ -61,8 +61,8 @@ func TestFaultsOfShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &runner{shard: of}
-		shared, alone := len(r.listeners(t.Context(), []client.Client{boardsOf("test", "a", "b")})), len(r.listeners(t.Context(), []client.Client{boardsOf("test", own)}))
-		if want := 2 - i; shared != want || alone != 1 {
+		shared, alone := len(r.listeners(t.Context(), []client.Client{boardsOf("test"), boardsOf("test", "a", "b")})), len(r.listeners(t.Context(), []client.Client{boardsOf("test", own)}))
+		if want := 2 * (2 - i); shared != want || alone != 1 {
 			t.Errorf("shard %d of 2 arms faults at %d shared and %d own listeners, want %d and 1", i, shared, alone, want)
 		}
 	}

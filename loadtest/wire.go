@@ -158,6 +158,7 @@ func cause(text string) (name string, ours bool) {
 		{syscall.EADDRNOTAVAIL.Error(), outOfPorts, true},
 		{client.LimitReached, outOfExchanges, true},
 		{"token of", "no token", false},
+		{ErrKey.Error(), "no token", false},
 		{"Client.Timeout", "timeout", false},
 		{context.DeadlineExceeded.Error(), "timeout", false},
 		{syscall.ECONNREFUSED.Error(), "connection refused", false},

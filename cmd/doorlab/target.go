@@ -329,7 +329,7 @@ func (a *aim) fromKeys(ctx context.Context, keys []string) error {
 	c := client.Client{Base: a.http, HTTP: a.web}
 	for _, k := range keys {
 		_, placeID, err := c.Exchange(ctx, k)
-		for limited := (*client.Limited)(nil); errors.As(err, &limited) && client.Pause(ctx, limited.After) == nil; {
+		for try, limited := 0, (*client.Limited)(nil); try < 3 && errors.As(err, &limited) && client.Pause(ctx, limited.After) == nil; try++ {
 			_, placeID, err = c.Exchange(ctx, k)
 		}
 		if err != nil {

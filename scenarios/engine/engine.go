@@ -44,6 +44,7 @@ type arming struct {
 	at          []armed
 	from, to    time.Time // wall; to is zero while it is armed
 	hits        int
+	mu          sync.Mutex // held while it is disarmed
 }
 
 // armed is a fault in force at one listener.

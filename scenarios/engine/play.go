@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -276,19 +275,21 @@ func override(text string) any {
 // end waits for the steps that still run in the background, however long they take, and collects their results. A
 // step that nothing waited for makes the file INVALID, unless the file ended early.
 func (f *fileRun) end(whole bool) (out []*StepResult) {
-	f.mu.Lock()
-	left := f.backgrounds
-	f.backgrounds = map[string]*background{}
-	f.mu.Unlock()
-	names := keysOf(left)
-	sort.Strings(names)
-	for _, n := range names {
-		b := left[n]
-		<-b.done
-		if whole && b.result.Status == judge.Pass {
-			b.result.Status, b.result.Detail = judge.Invalid, "no step waited for the background step "+n+", so the file may have gone on before it ended"
+	for {
+		f.mu.Lock()
+		left := f.backgrounds
+		f.backgrounds = map[string]*background{}
+		f.mu.Unlock()
+		if len(left) == 0 {
+			return out
 		}
-		out = append(out, b.result)
+		for _, n := range slices.Sorted(maps.Keys(left)) {
+			b := left[n]
+			<-b.done // which may begin others
+			if whole && b.result.Status == judge.Pass {
+				b.result.Status, b.result.Detail = judge.Invalid, "no step waited for the background step "+n+", so the file may have gone on before it ended"
+			}
+			out = append(out, b.result)
+		}
 	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -203,7 +204,7 @@ func (x *frame) post(ctx context.Context, method, path, apiKey, placeID string, 
 // pages reads a complete list. What arrives meanwhile moves the end of a page to the next one, where it isn't counted
 // again.
 func (x *frame) pages(path, apiKey string) (list []any, err error) {
-	seen, first := map[string]bool{}, 0.0
+	seen, first, dropped := map[string]bool{}, 0.0, 0.0
 	for offset := 0; ; {
 		u := path + "&limit=500&offset=" + fmt.Sprint(offset)
 		last, err := x.post(x.ctx, "GET", u, apiKey, "", nil)
@@ -218,13 +219,16 @@ func (x *frame) pages(path, apiKey string) (list []any, err error) {
 		if offset == 0 {
 			first = total
 		}
+		earlier := maps.Clone(seen)
 		for _, e := range page {
 			m, _ := e.(map[string]any)
 			id, _ := cmp.Or(m["eventId"], m["recordId"]).(string)
-			if id == "" || !seen[id] || total <= first {
-				list = append(list, e)
-			}
 			seen[id] = true
+			if id != "" && earlier[id] && dropped < total-first {
+				dropped++
+				continue
+			}
+			list = append(list, e)
 		}
 		if offset += len(page); len(page) == 0 || offset >= int(total) {
 			return list, nil

@@ -170,6 +170,14 @@ func (c *Clear) run(x *frame) (fields, error) {
 
 // disarm removes a fault everywhere and collects how often it acted; one that can't be removed is still armed. If it had ended by itself, its last state is read.
 func (f *fileRun) disarm(ctx context.Context, a *arming) error {
+	a.mu.Lock() // of parallel steps, one does it
+	defer a.mu.Unlock()
+	f.mu.Lock()
+	armed := slices.Contains(f.faults, a)
+	f.mu.Unlock()
+	if !armed {
+		return nil
+	}
 	a.hits = 0 // of a try that got only so far
 	for _, at := range a.at {
 		path := "/faults/" + esc(at.id)
