@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -70,4 +71,37 @@ func linked() *builder {
 // pressed is a press of mia's link now, answered that the door has opened.
 func (h *builder) pressed(change func()) {
 	h.did("plc_a", "POST", linkRoute, 200, history.CallText{In: fields{"t": "link of mia", "doorId": doorOf("brd_1", 1)}}, change)
+}
+
+// TestActuationFirst: with clocks of two machines, an actuation may seem to come before its intent. On a target, too, the
+// command is the run's own, so the press that it answers has one.
+func TestActuationFirst(t *testing.T) {
+	t.Parallel()
+	h := newBuilder()
+	h.emit(history.Event{Kind: history.Started, Text: "server"})
+	h.base("plc_a")
+	h.addBoard("plc_a", "brd_1")
+	h.online("brd_1")
+	h.register(1)
+	h.emit(history.Event{Kind: history.Begun})
+	h.pass(9000)
+	h.press(200, "")
+	intent, act := -1, -1
+	for i, e := range h.events {
+		switch e.Kind {
+		case history.Intent:
+			intent = i
+		case history.Actuation:
+			act = i
+		}
+	}
+	if intent < 0 || act < intent {
+		t.Fatalf("intent %d, actuation %d: want both, in this order", intent, act)
+	}
+	moved := h.events[act]
+	h.events = slices.Insert(slices.Delete(h.events, act, act+1), intent, moved)
+	v := NewView(h.events)
+	if found := v.served().of("ENT-3").found; len(found) > 0 || len(v.order) != 1 {
+		t.Errorf("%d commands of the run, found %v; want 1 and nothing", len(v.order), found)
+	}
 }

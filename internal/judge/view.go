@@ -61,6 +61,7 @@ type command struct {
 	reports []*history.Event // Received
 	faults  []*history.Event // that hit it
 	to      *board           // whom it was sent to first
+	found   bool             // by the run when it began
 }
 
 // keyUse is everything under one Idempotency-Key.
@@ -255,6 +256,10 @@ func (v *View) command(e *history.Event) *command {
 			v.order = append(v.order, c)
 		}
 	}
+	if e.Kind == history.Intent && v.early[c.id] && !c.found { // the board's clock is a little behind: its actuation seemed to come first
+		delete(v.early, c.id)
+		v.order = append(v.order, c)
+	}
 	fill := func(to *string, from string) {
 		if *to == "" {
 			*to = from
@@ -275,8 +280,8 @@ func (v *View) command(e *history.Event) *command {
 // again, but the run's own commands and calls are compared with it.
 func (v *View) begin(e *history.Event) {
 	v.begun, v.found, v.order, v.unasked = e, len(v.rawCalls), nil, nil // a hold that stands has no command any more
-	for id := range v.commands {
-		v.early[id] = true
+	for id, c := range v.commands {
+		v.early[id], c.found = true, true
 	}
 }
 
