@@ -5,6 +5,7 @@ package id
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/hex"
 	"sync"
 	"time"
 )
@@ -60,4 +61,11 @@ func encode(hi, lo uint64) string {
 		hi >>= 5
 	}
 	return string(out[:])
+}
+
+// Request is a new X-Request-Id: 24 hex digits.
+func Request() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }

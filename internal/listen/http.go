@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
@@ -37,7 +38,7 @@ func bounded(h http.Handler) http.Handler {
 		if ambiguous(r) {
 			w.Header().Set("Connection", "close")
 			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("X-Request-Id", requestID())
+			w.Header().Set("X-Request-Id", id.Request())
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = w.Write(invalid("the length of the request can be read in two ways: send Content-Length or Transfer-Encoding, not both"))
 			return

@@ -2,12 +2,12 @@ package listen
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/id"
 )
 
 // own is how net/http's own answers go on after the status line: to a request that it can't read, it writes plain text
@@ -43,7 +43,7 @@ func refusal(line, text []byte) []byte {
 	}
 	body := invalid(why)
 	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\nX-Request-Id: %s\r\nConnection: close\r\n\r\n%s",
-		len(body), requestID(), body)
+		len(body), id.Request(), body)
 }
 
 // invalid is the body of an answer to a request that can't be read.
@@ -57,11 +57,4 @@ func invalid(why string) []byte {
 		panic(err) // strings and a number
 	}
 	return body
-}
-
-// requestID is a new one.
-func requestID() string {
-	var id [12]byte
-	_, _ = rand.Read(id[:]) // never fails
-	return hex.EncodeToString(id[:])
 }

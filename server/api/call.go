@@ -2,11 +2,9 @@ package api
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -18,6 +16,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/fail"
@@ -224,18 +223,14 @@ func (c *call) fill(template string) string {
 
 // requestID is the caller's own if it is harmless, else a new one.
 func requestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-Id")
-	if ok := len(id) >= 8 && len(id) <= 64; ok {
-		for _, b := range []byte(id) {
+	own := r.Header.Get("X-Request-Id")
+	if ok := len(own) >= 8 && len(own) <= 64; ok {
+		for _, b := range []byte(own) {
 			ok = ok && (b == '-' || b == '_' || b == '.' || b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z')
 		}
 		if ok {
-			return id
+			return own
 		}
 	}
-	var b [12]byte
-	for i := range b {
-		b[i] = byte(rand.Uint32())
-	}
-	return hex.EncodeToString(b[:])
+	return id.Request()
 }
