@@ -1,22 +1,17 @@
 package dashboards
 
 import (
-	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestPromtool: Prometheus's own tool reads the configuration and runs the rules' unit tests (Debian package
 // prometheus).
 func TestPromtool(t *testing.T) {
 	t.Parallel()
-	tool, err := exec.LookPath("promtool")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("promtool is missing; apt-get install prometheus")
-		}
-		t.Skip("promtool is missing: the rules are not checked by Prometheus' own tool; apt-get install prometheus")
-	}
+	tool := must.Have(t, "promtool", "prometheus")
 	for _, args := range [][]string{
 		{"check", "config", "--lint-fatal", "prometheus.yml"},
 		{"check", "rules", "--lint-fatal", "rules.yml"},

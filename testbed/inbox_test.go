@@ -195,9 +195,7 @@ func TestInboxOfLivePlaces(t *testing.T) {
 // TestCopyAsCurl: the curl line works in a shell and makes the same request.
 func TestCopyAsCurl(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("needs curl")
-	}
+	must.Have(t, "curl", "curl")
 	tb := begin(t, Config{})
 	door := tb.cfg.World.Places[0].Boards[0].Doors[0].ID
 	p := newVisitor(t, tb, 0)

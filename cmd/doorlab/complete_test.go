@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestCompletions: what the shell offers for each kind of name.
@@ -76,10 +78,7 @@ func TestManPages(t *testing.T) {
 			t.Errorf("%s doesn't say %q", page, c.Short)
 		}
 	}
-	man, err := exec.LookPath("man")
-	if err != nil {
-		t.Skip("man isn't installed: pages are not rendered")
-	}
+	man := must.Have(t, "man", "man-db")
 	out, err := exec.CommandContext(t.Context(), man, "--warnings", "-l", filepath.Join(dir, "doorlab-fault-add.1")).CombinedOutput()
 	if err != nil || strings.Contains(string(out), "warning") || !strings.Contains(string(out), "SYNOPSIS") {
 		t.Errorf("man: %v, want a page without warnings:\n%s", err, out)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -147,7 +148,7 @@ func (e *dockerEngine) address(service, port string) string {
 }
 
 // prometheus runs Debian's Prometheus on the configuration of the compose file, with the services' addresses on this
-// machine in place of their names, and returns once every query has the value that is wanted.
+// machine in place of their names and the features that the file turns on, and returns once every query has the value that is wanted.
 func (e *dockerEngine) prometheus(t *testing.T, addresses, want map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -160,7 +161,8 @@ func (e *dockerEngine) prometheus(t *testing.T, addresses, want map[string]strin
 		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	at := freeAddr(t)
-	e.start("prometheus", "prometheus", "--config.file", filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", at)
+	features := regexp.MustCompile(`--enable-feature=[^],]+`).FindAllString(string(must.Get(os.ReadFile("../../docker-compose.yml"))(t)), -1)
+	e.start("prometheus", "prometheus", append(features, "--config.file", filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", at)...)
 	for query, value := range want {
 		e.until(query+" is "+value, func() bool { return askPrometheus(at, query) == value })
 	}

@@ -109,7 +109,8 @@ func (c *composition) opensDoor(t *testing.T) {
 	}
 	c.prometheus(t, map[string]string{"server:8081": c.control, "boards-1:8082": c.fleet[0], "boards-2:8082": c.fleet[1]}, map[string]string{
 		"sum(up)": "3", "sum(doorlab_fleet_boards_online)": strconv.Itoa(composeBoards + 1), // and the test place's
-		`sum(doorlab_fleet_journal_lines_total{action="pulse"})`: "1", `doorlab_commands_total{outcome="reported"}`: "1"})
+		`sum(doorlab_fleet_journal_lines_total{action="pulse"})`: "1", `doorlab_commands_total{outcome="reported"}`: "1",
+		"count(doorlab_command_phase_seconds_bucket) > bool 0": "1"}) // what the dashboards and alerts look at
 }
 
 // stopSlice: the doors of a slice that is stopped are offline, the others go on, and all open when it is back.

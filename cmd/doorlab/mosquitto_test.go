@@ -28,22 +28,6 @@ type mosquitto struct {
 	cmd  *exec.Cmd
 }
 
-// mosquittoProgram skips without the broker, but not in CI.
-func mosquittoProgram(t *testing.T, name string) string {
-	t.Helper()
-	for _, path := range []string{name, "/usr/sbin/" + name} {
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	const why = "mosquitto is not installed: apt-get install mosquitto (.ci/run does)"
-	if os.Getenv("CI") != "" || os.Getenv("DOORLAB_CI") != "" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-	return ""
-}
-
 func newMosquitto(t *testing.T, addr string, ca *certstest.CA, passwords map[string]string) *mosquitto {
 	t.Helper()
 	cert, key := ca.Issue("mosquitto", 1)
@@ -65,7 +49,7 @@ func newMosquitto(t *testing.T, addr string, ca *certstest.CA, passwords map[str
 	} {
 		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	if out, err := exec.Command(mosquittoProgram(t, "mosquitto_passwd"), "-U", users).CombinedOutput(); err != nil {
+	if out, err := exec.Command(must.Have(t, "mosquitto_passwd", "mosquitto"), "-U", users).CombinedOutput(); err != nil {
 		t.Fatalf("mosquitto_passwd: %v\n%s", err, out)
 	}
 	if os.Geteuid() == 0 { // or it gives up its rights to its own files
@@ -80,7 +64,7 @@ func newMosquitto(t *testing.T, addr string, ca *certstest.CA, passwords map[str
 
 func (m *mosquitto) start() {
 	m.t.Helper()
-	m.cmd = exec.Command(mosquittoProgram(m.t, "mosquitto"), "-c", m.conf)
+	m.cmd = exec.Command(must.Have(m.t, "mosquitto", "mosquitto"), "-c", m.conf)
 	said, err := m.cmd.StderrPipe()
 	if err == nil {
 		err = m.cmd.Start()
@@ -116,7 +100,7 @@ func (m *mosquitto) kill() {
 // report, a repeat of the command, and a report that the broker's death has cut off.
 func TestBoardsOnMosquitto(t *testing.T) {
 	t.Parallel()
-	mosquittoProgram(t, "mosquitto")
+	must.Have(t, "mosquitto", "mosquitto")
 	dir, addr := t.TempDir(), freeAddr(t)
 	file := filepath.Join(dir, "world.yaml")
 	must.OK(t, os.WriteFile(file, []byte(killWorld), 0o600))

@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,9 +130,7 @@ func TestConfigPage(t *testing.T) {
 // its door, and gives the place back.
 func TestBoardPage(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("mosquitto_sub"); err != nil {
-		t.Skip("mosquitto_sub isn't installed (Debian: mosquitto-clients)")
-	}
+	must.Have(t, "mosquitto_sub", "mosquitto-clients")
 	ready := start(t, "up", "--json", "--boards", "10", "--control-token", "t", "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0").server()
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(ready.MQTT, "tcp://"))
 	if err != nil {

@@ -105,6 +105,7 @@ func startCmd(t *testing.T, cmd *exec.Cmd) *proc {
 	p.ready, err = r.ReadBytes('\n')
 	if err != nil {
 		_ = p.cmd.Wait()
+		close(p.ended)
 		t.Fatalf("%v was not ready: %v\n%s", cmd.Args, err, p.stderr)
 	}
 	go func() {

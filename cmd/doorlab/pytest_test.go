@@ -6,17 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestPytestHelper: examples/pytest works with unittest, and with pytest where it is installed.
 func TestPytestHelper(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("needs python3")
-		}
-		t.Skip("needs python3")
-	}
+	must.Have(t, "python3", "python3")
 	run := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), "python3", args...)
 		cmd.Dir = "../../examples/pytest"

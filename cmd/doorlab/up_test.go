@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestUpForAPerson: addresses, keys, an entry link that works, and three
@@ -55,9 +56,7 @@ func TestUpForAPerson(t *testing.T) {
 
 func paste(t *testing.T, text string) {
 	t.Helper()
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is not installed")
-	}
+	must.Have(t, "curl", "curl")
 	_, rest, _ := strings.Cut(text, "Try it: ")
 	_, rest, _ = strings.Cut(rest, "\n")
 	commands, _, _ := strings.Cut(rest, "\nPress Ctrl-C")

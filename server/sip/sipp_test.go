@@ -19,10 +19,7 @@ var callScenario string
 // TestSipp lets Debian's sipp place calls over UDP, including retransmissions.
 func TestSipp(t *testing.T) {
 	t.Parallel()
-	sipp, err := exec.LookPath("sipp")
-	if err != nil {
-		t.Skip("sipp is not installed: apt-get install sip-tester")
-	}
+	sipp := must.Have(t, "sipp", "sip-tester")
 	s := must.Get(Start(Config{Addr: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Caller: calls{
 		"05012345678 01011112222": {Answered: true, Result: "opened"},
 		"05012345678 01033334444": {Answered: true, Result: "denied"},
