@@ -90,7 +90,7 @@ func Start(t testing.TB, opts ...Option) *Lab {
 		o(&c)
 	}
 	w := world.Default(c.seed, c.boards)
-	tb, err := testbed.Start(context.Background(), testbed.Config{World: w, DataDir: t.TempDir(), Fleet: true, Virtual: !c.real, Control: "127.0.0.1:0"})
+	tb, err := testbed.Start(context.Background(), testbed.Config{World: w, Seeded: true, DataDir: t.TempDir(), Fleet: true, Virtual: !c.real, Control: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatalf("doorlabtest: %v", err)
 	}
@@ -164,7 +164,7 @@ func (l *Lab) Fault(name string, boards ...string) (remove func()) {
 	return l.FaultWith(map[string]any{"fault": name, "boards": boards})
 }
 
-// FaultWith arms a fault with a body of POST /lab/v1/faults and returns what removes it.
+// FaultWith arms a fault with a body of POST /lab/v1/faults and returns what removes it, also in t.Cleanup.
 func (l *Lab) FaultWith(body map[string]any) (remove func()) {
 	l.t.Helper()
 	var out struct{ FaultID string }
@@ -195,9 +195,10 @@ func (l *Lab) Call(to, from string) (result, reason string) {
 	return out.Result, out.Reason
 }
 
+// call also works in cleanups, when the test's context has ended.
 func (l *Lab) call(method, path string, body, out any) {
 	l.t.Helper()
-	if err := l.lab.Do(l.t.Context(), method, control.Prefix+path, body, out); err != nil {
+	if err := l.lab.Do(context.WithoutCancel(l.t.Context()), method, control.Prefix+path, body, out); err != nil {
 		l.t.Fatalf("doorlabtest: %s %s: %v", method, path, err)
 	}
 }

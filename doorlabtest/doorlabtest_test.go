@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/doorlab/doorlab/doorlabtest"
 	"github.com/doorlab/doorlab/internal/must"
 )
@@ -82,4 +84,18 @@ func TestReadme(t *testing.T) {
 	if page, here := code("../README.md", "```go\n", "```"), code("doorlabtest_test.go", "// begin\n", "\t// end\n"); page != here {
 		t.Errorf("README.md has\n%s\nwant\n%s", page, here)
 	}
+}
+
+// TestSeed: labs with one seed have the same ids and keys, also those of live places; a fault can be removed in a cleanup,
+// when the test's context has ended.
+func TestSeed(t *testing.T) {
+	t.Parallel()
+	a, b, other := doorlabtest.Start(t, doorlabtest.Seed(7)), doorlabtest.Start(t, doorlabtest.Seed(7)), doorlabtest.Start(t, doorlabtest.Seed(8))
+	if diff := cmp.Diff(a.Places, b.Places); diff != "" {
+		t.Errorf("two labs with seed 7 (-first +second):\n%s", diff)
+	}
+	if a.Live()[0].APIKey == other.Live()[0].APIKey {
+		t.Error("labs with different seeds have the same key, want different ones")
+	}
+	t.Cleanup(a.Fault("offline", a.Live()[0].Boards[0].ID))
 }

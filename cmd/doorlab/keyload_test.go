@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/router"
 )
 
 // keyLoad sends commands, each under a key of its own, and keeps what came back.
@@ -71,7 +72,7 @@ func (l *keyLoad) work(ctx context.Context, worker int) {
 			case errors.Is(err, errTryAgain), err != nil && l.routed:
 				l.mu.Lock()
 				l.again++
-				if err != nil && strings.Contains(err.Error(), "the server of this place is not available") {
+				if err != nil && strings.Contains(err.Error(), router.Unavailable) {
 					l.gone++
 				}
 				l.mu.Unlock()

@@ -172,7 +172,17 @@ func (p *Page) Open(url string) {
 	if nav.ErrorText != "" {
 		p.b.tb.Fatalf("%s: %s", url, nav.ErrorText)
 	}
-	<-p.loads
+	p.loaded()
+}
+
+// loaded waits, a minute at most, until the page is there.
+func (p *Page) loaded() {
+	p.b.tb.Helper()
+	select {
+	case <-p.loads:
+	case <-time.After(time.Minute):
+		p.b.tb.Fatalf("no page within a minute; console: %q", p.Console())
+	}
 }
 
 func (p *Page) drain() {
@@ -268,7 +278,7 @@ func (p *Page) PressTo(js string) {
 	p.b.tb.Helper()
 	p.drain()
 	p.Press(js)
-	<-p.loads
+	p.loaded()
 }
 
 // Type types into the focused element.

@@ -61,7 +61,7 @@ func sameKeyAfter504(entries []*inbox.Entry) (f finding) {
 				}
 				break
 			}
-			if next.Path == e.Path && next.KeyID == e.KeyID && next.At.Sub(e.At) < retryWithin {
+			if next.Path == e.Path && next.KeyID == e.KeyID && next.At.Sub(e.At) < retryWithin && !sentTogether(e, next) {
 				return broken("504_other", e, next)
 			}
 		}
@@ -134,6 +134,9 @@ func errorsHandled(entries []*inbox.Entry) (f finding) {
 		again := []*inbox.Entry{e}
 		var better *inbox.Entry
 		for _, next := range entries[i+1:] {
+			if sentTogether(e, next) {
+				continue
+			}
 			if e.Code == "token_expired" && next.Token == e.Token && next.Token != "" || e.Code != "token_expired" && same(e, next) && next.Status == e.Status && next.Code == e.Code {
 				if next.At.Sub(e.At) < hammerWithin {
 					again = append(again, next)

@@ -225,3 +225,39 @@ func TestReady(t *testing.T) {
 		t.Error("ready with a broken point")
 	}
 }
+
+// Requests that were on their way when the first of them was answered say nothing of how errors are handled.
+func TestParallelRequests(t *testing.T) {
+	t.Parallel()
+	together := func(list []*inbox.Entry) []*inbox.Entry {
+		for i, e := range list[1:] {
+			e.At = list[0].At.Add(time.Duration(i+1) * 10 * time.Millisecond)
+			e.TookMs = 500
+		}
+		return list
+	}
+	expired := func(n int) []*inbox.Entry {
+		var tr traffic
+		for range n {
+			tr.get("old", 401, "token_expired")
+		}
+		return tr.list
+	}
+	if f := errorsHandled(expired(3)); f.state != Broken {
+		t.Errorf("three requests with an expired token, one after the other: %v, want %v", f.state, Broken)
+	}
+	if f := errorsHandled(together(expired(3))); f.state == Broken {
+		t.Errorf("three parallel requests with an expired token: %v, want no complaint", f)
+	}
+	two := func() []*inbox.Entry {
+		var tr traffic
+		tr.open("dor_1", "k1", 504, "command_outcome_unknown").open("dor_1", "k2", 504, "command_outcome_unknown")
+		return tr.list
+	}
+	if f := sameKeyAfter504(two()); f.state != Broken {
+		t.Errorf("another key after a 504: %v, want %v", f.state, Broken)
+	}
+	if f := sameKeyAfter504(together(two())); f.state == Broken {
+		t.Errorf("another person's command, sent before the 504: %v, want no complaint", f)
+	}
+}

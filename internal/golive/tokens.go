@@ -75,7 +75,7 @@ func backOff(entries []*inbox.Entry) (f finding) {
 			}
 			after := next.At.Sub(e.At)
 			seen := Figures{WaitSec: wait.Seconds(), AfterSec: after.Seconds()}
-			if after < wait && next.Seq != e.Seq && !sentTogether(e, next) {
+			if after < wait && !sentTogether(e, next) {
 				return broken("429_early", e, next).with(seen)
 			}
 			if after >= wait && f.state == "" {
@@ -89,7 +89,8 @@ func backOff(entries []*inbox.Entry) (f finding) {
 	return f
 }
 
-// sentTogether reports whether the second request was on its way when the first was answered.
+// sentTogether reports whether the second request was on its way when the first was answered, so that its sender couldn't
+// know.
 func sentTogether(first, second *inbox.Entry) bool {
-	return second.Status == 429 && second.At.Sub(first.At) < 50*time.Millisecond
+	return second.At.Add(-time.Duration(second.TookMs * float64(time.Millisecond))).Before(first.At)
 }

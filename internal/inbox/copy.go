@@ -29,7 +29,10 @@ func (e *Entry) Curl(base string) string {
 	}
 	var b strings.Builder
 	b.WriteString("curl -sS")
-	if e.Method != "GET" {
+	switch {
+	case e.Method == "HEAD" && e.Request == "":
+		b.WriteString(" -I") // with -X, curl would wait for a body
+	case e.Method != "GET" || e.Request != "":
 		b.WriteString(" -X " + quote(e.Method)) // any token is a method, X|sh as well
 	}
 	fmt.Fprintf(&b, " %s", fromEnv(quote(base+e.Path), maskedLink, "ENTRY_TOKEN"))

@@ -153,11 +153,13 @@ type owned struct {
 	cell  int
 }
 
-// unavailable is what callers get if their cell is down.
+// Unavailable is the message that callers get if their cell is down. The code, storage_unavailable, servers use themselves.
+const Unavailable = "the server of this place is not available; try again, and repeat a command with the same Idempotency-Key"
+
 func unavailable() string {
-	const code, message = "storage_unavailable", "the server of this place is not available; try again, and repeat a command with the same Idempotency-Key"
-	body := failure(code, message, 503)
-	body = strings.TrimSuffix(body, "}") + fmt.Sprintf(`,"reason":%q,"detail":%q}`, code, message) // older paths have these, too
+	const code = "storage_unavailable"
+	body := failure(code, Unavailable, 503)
+	body = strings.TrimSuffix(body, "}") + fmt.Sprintf(`,"reason":%q,"detail":%q}`, code, Unavailable) // older paths have these, too
 	return unanswered("application/json", body)
 }
 

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -35,6 +37,11 @@ type bare struct {
 	wait   map[string]chan struct{}
 	crew   *crew.Crew // of light boards
 }
+
+// patience is how long a board of the floor may take to connect.
+const patience = 30 * time.Second
+
+var errNoBoard = errors.New("a board of the floor didn't connect in time")
 
 func topic(board int) string { return fmt.Sprintf("b/%d", board) }
 
@@ -112,12 +119,12 @@ func (f *bare) broker(ctx context.Context, c setup) error {
 		b := paho.NewClient(paho.NewClientOptions().AddBroker("tcp://floor").SetProtocolVersion(4).SetCleanSession(true).SetClientID(topic(i)).
 			SetAutoReconnect(false).SetWriteTimeout(5 * time.Second).
 			SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return dial() }))
-		if t := b.Connect(); t.WaitTimeout(30*time.Second) && t.Error() != nil {
-			return t.Error()
+		if t := b.Connect(); !t.WaitTimeout(patience) || t.Error() != nil {
+			return cmp.Or(t.Error(), errNoBoard)
 		}
 		answer := func(b paho.Client, m paho.Message) { b.Publish("r", 0, false, m.Payload()) }
-		if t := b.Subscribe(topic(i), 0, answer); t.WaitTimeout(30*time.Second) && t.Error() != nil {
-			return t.Error()
+		if t := b.Subscribe(topic(i), 0, answer); !t.WaitTimeout(patience) || t.Error() != nil {
+			return cmp.Or(t.Error(), errNoBoard)
 		}
 		f.boards = append(f.boards, func() { b.Disconnect(0) })
 	}

@@ -66,7 +66,7 @@ func describe(version string) (r release, err error) {
 type target struct{ os, arch, cc, install string }
 
 var targets = []target{
-	{"linux", "amd64", "gcc", "gcc"}, {"linux", "arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"},
+	{"linux", "amd64", "x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu"}, {"linux", "arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"},
 	{os: "darwin", arch: "arm64"}, {os: "darwin", arch: "amd64"}, {os: "windows", arch: "amd64"},
 }
 

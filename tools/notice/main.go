@@ -146,6 +146,12 @@ func modules(root string) ([]part, error) {
 	return parts, nil
 }
 
+// isModule reports whether a directory is a module of its own.
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
 // vendored are the licences that lie beside what is embedded.
 func vendored(root string) (parts []part, err error) {
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -153,6 +159,8 @@ func vendored(root string) (parts []part, err error) {
 		switch {
 		case err != nil:
 			return err
+		case d.IsDir() && rel != "." && isModule(file): // a clone of dist-twice, say
+			return filepath.SkipDir
 		case d.IsDir() && (d.Name() == "tools" || d.Name() == "node_modules" || rel != "." && strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
 		case d.IsDir() || d.Name() != "LICENSE" || rel == "LICENSE":
