@@ -102,7 +102,11 @@ func TestAttacks(t *testing.T) {
 		before := use()
 		var size int
 		var wrong []string
+		missed := unreached.Load()
 		felt := a.probe.during(func() { size, wrong = x.play(a) })
+		if missed = unreached.Load() - missed; missed*10 > int64(size) {
+			wrong = append(wrong, fmt.Sprintf("%d connections weren't made: the attack hardly reached anybody", missed))
+		}
 		after := use()
 		for i := 0; i < 300 && !after.back(before); i++ { // connections close, deadlines pass
 			wait(100 * time.Millisecond)

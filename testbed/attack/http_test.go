@@ -160,9 +160,20 @@ func (a *arena) get(path, token string) string {
 
 // foreignIDs requests other places' objects on every route that names one.
 func foreignIDs(a *arena) (size int, wrong []string) {
-	mine, victim := a.client(0), a.world.Places[1]
+	mine, theirs, victim := a.client(0), a.client(1), a.world.Places[1]
+	made := func(path, field, name string) string { // something of theirs that exists
+		now := a.tb.Clock().Now()
+		got := must.Get(theirs.Call(context.Background(), http.MethodPost, path, "", map[string]any{"externalRef": "foreign-" + name, "phone": "01012345678",
+			"startsAt": now.Format(time.RFC3339), "endsAt": now.Add(time.Hour).Format(time.RFC3339)}))(a.t)
+		var body struct{ Data map[string]any }
+		if err := json.Unmarshal(got.Body, &body); err != nil || got.Status != http.StatusOK {
+			a.t.Fatalf("%s: %d %s, %v; want 200", path, got.Status, got.Body, err)
+		}
+		return body.Data[field].(string)
+	}
 	ids := strings.NewReplacer("{placeId}", victim.ID, "{id}", victim.Boards[0].Doors[0].ID, "{boardId}", victim.Boards[0].ID,
-		"{permitId}", "pmt_0000000000000000000000", "{membershipId}", "mem_0000000000000000000000", "{reservationId}", "rsv_0000000000000000000000")
+		"{permitId}", made("/space/v1/partner/entry-permits", "permitId", "permit"), "{membershipId}", "mem_0000000000000000000000",
+		"{reservationId}", made("/space/v1/reservations", "reservationId", "reservation"))
 	for _, name := range []string{"core", "space", "device"} {
 		var doc struct {
 			Paths map[string]map[string]struct {

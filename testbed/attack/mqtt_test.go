@@ -17,7 +17,10 @@ import (
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
-var sources atomic.Int64
+var (
+	sources   atomic.Int64
+	unreached atomic.Int64 // connections that weren't made
+)
 
 // dial connects from one of many source addresses and leaves no port in TIME_WAIT.
 func dial(addr string) (net.Conn, error) {
@@ -25,6 +28,9 @@ func dial(addr string) (net.Conn, error) {
 	loopback.From(&d, loopback.Load.Source(int(sources.Add(1))%2000))
 	d.Timeout = 10 * time.Second
 	c, err := d.Dial("tcp", addr)
+	if err != nil {
+		unreached.Add(1)
+	}
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.SetLinger(0)
 	}
