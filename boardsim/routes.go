@@ -155,7 +155,7 @@ func (f *Fleet) board(do func(http.ResponseWriter, *http.Request, *board)) http.
 		id := chi.URLParam(r, "id")
 		b := f.byID[id]
 		if b == nil {
-			control.Fail(w, http.StatusNotFound, "board_not_found", fmt.Sprintf("no simulated board %q here%s", id, near.Hint(id, f.ids())), nil)
+			control.Fail(w, http.StatusNotFound, "board_not_found", fmt.Sprintf("no simulated board %q here%s ('doorlab board list' shows them)", id, near.Hint(id, f.ids())), nil)
 			return
 		}
 		do(w, r, b)
@@ -211,7 +211,7 @@ func (f *Fleet) arm(w http.ResponseWriter, r *http.Request) {
 		}
 		control.FailText(w, bad.Field, bad.Error())
 	case errors.Is(err, fault.ErrDetached):
-		control.Fail(w, http.StatusConflict, "rule_violated", "no fault can be armed on a detached board; POST /boards/{id}/attach brings the simulated one back", nil)
+		control.Fail(w, http.StatusConflict, "rule_violated", "no fault can be armed on a detached board; POST /lab/v1/boards/{id}/attach (doorlab board attach) brings the simulated one back", nil)
 	case errors.Is(err, fault.ErrTestPlace):
 		control.Fail(w, http.StatusConflict, "rule_violated", "no fault can be armed on the boards of a test place: they are always online", nil)
 	default:
@@ -260,7 +260,7 @@ func (f *Fleet) disarm(w http.ResponseWriter, r *http.Request) {
 	}
 	gone, err := f.faults.Remove(id)
 	if err != nil {
-		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q is armed", id), nil)
+		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q is armed ('doorlab fault list' shows what is)", id), nil)
 		return
 	}
 	control.Data(w, gone)

@@ -56,12 +56,23 @@ func (c *check) faults(p Plan) {
 	for i, f := range p.Faults {
 		at := fmt.Sprintf("$.faults[%d].", i)
 		c.want(f.At >= 0, at+"at", "must not be negative")
+		if end := p.lasts(); end > 0 {
+			c.want(time.Duration(f.At) < end, at+"at", "%s is not before the end of the load, which lasts %s: the fault would never act", f.At, end)
+		}
 		c.want(f.For > 0 || f.For == 0 && !c.given(fmt.Sprintf("faults[%d].for", i)), at+"for", "must be longer than 0")
 		asked := faults.Asked{Fault: f.Fault, Commands: f.Commands, Share: new(float64(f.Share)), Params: f.Params} // the load itself ends it
 		for _, bad := range asked.Problems() {
 			c.want(false, at+bad.Field, "%s", bad)
 		}
 	}
+}
+
+// lasts is how long the plan sends, 0 if it doesn't say.
+func (p Plan) lasts() (d time.Duration) {
+	for _, s := range p.Stages {
+		d += time.Duration(s.Duration)
+	}
+	return max(d, time.Duration(p.Duration))
 }
 
 // disturb arms the plan's faults when they are due. The returned function removes what is left of them and says what

@@ -11,7 +11,7 @@ func (p Plan) At(rate Rate, d Duration) (Plan, error) {
 	pacer := p.withDefaults().Pacer
 	if rate > 0 {
 		if pacer != "constant" && pacer != "sine" {
-			return p, fmt.Errorf("only constant and sine have one rate; the pacer of %s is %s", p.Name, pacer)
+			return p, fmt.Errorf("the plan %s doesn't have one rate (pacer: %s), as constant and sine have", p.Name, pacer)
 		}
 		if text, ok := p.Thresholds["rate_min"]; ok {
 			least, err := parseThreshold("rate_min", text)

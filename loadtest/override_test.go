@@ -24,8 +24,8 @@ func TestAtAnotherRate(t *testing.T) {
 		{"hot-door", 15, 0, func(p *Plan) { p.Rate = 15 }, ""},
 		{"soak", 50, 0, func(p *Plan) { p.Rate, p.Amplitude = 50, 30 }, ""},
 		{"search", 0, minute, func(p *Plan) { p.Duration = minute }, ""},
-		{"search", 100, 0, nil, "only constant and sine have one rate; the pacer of search is search"},
-		{"ramp", 100, 0, nil, "only constant and sine have one rate; the pacer of ramp is stages"},
+		{"search", 100, 0, nil, "the plan search doesn't have one rate (pacer: search), as constant and sine have"},
+		{"ramp", 100, 0, nil, "the plan ramp doesn't have one rate (pacer: stages), as constant and sine have"},
 		{"ramp", 0, minute, nil, "ramp has stages, each with a duration of its own"},
 	} {
 		plan := must.Get(Load(tt.plan))(t)

@@ -57,7 +57,7 @@ func openLab(dir, file string, w *world.World, fileSeed int64) (_ *lab, err erro
 	switch { // before anything is touched
 	case err != nil:
 	case have.Seed != w.Seed:
-		return nil, fmt.Errorf("%w: %s has seed %d, not %d", ErrOtherWorld, dir, have.Seed, w.Seed)
+		return nil, fmt.Errorf("%w: %s has seed %d, not %d; leave out the seed, or name another data directory", ErrOtherWorld, dir, have.Seed, w.Seed)
 	case have.Shard != partOf(w):
 		return nil, fmt.Errorf("%w: %s has %s, not %s; every shard needs a data directory of its own", ErrOtherWorld, dir, partText(have.Shard), partText(partOf(w)))
 	}

@@ -154,7 +154,7 @@ func (f *loadFlags) override(plan loadtest.Plan) (loadtest.Plan, error) {
 		return plan, usagef("--rate and --duration don't fit the plan %s: %s", plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
 	}
 	if err != nil {
-		return plan, usagef("the plan can't be run with another rate or duration: %s", err)
+		return plan, usagef("--rate and --duration: %s; copy it with 'doorlab load new' and edit the copy", err)
 	}
 	return other, nil
 }

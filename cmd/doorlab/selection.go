@@ -89,6 +89,20 @@ func (p *selection) check() error {
 	return nil
 }
 
+// labelHint suggests a label that some file has, for one that none has.
+func (p *selection) labelHint(files []*engine.File) string {
+	var known []string
+	for _, f := range files {
+		known = append(known, f.Doc.Labels...)
+	}
+	for _, l := range p.labels {
+		if !slices.Contains(known, l) {
+			return near.Hint(l, known)
+		}
+	}
+	return ""
+}
+
 // guarantees checks the ids that a flag names, and spells them as the ledger does.
 func guarantees(flag string, ids, known []string) error {
 	for i, id := range ids {
@@ -128,7 +142,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, usagef("shard %s is empty: %s to divide, and a shard needs at least one", p.part, amount.Many(len(kept), "scenario"))
 	}
 	if len(out) == 0 {
-		return nil, usagef("none of %s matches; 'doorlab check list' lists them with their clauses and labels", amount.Many(len(files), "scenario"))
+		return nil, usagef("none of %s matches%s; 'doorlab check list' lists them with their clauses and labels", amount.Many(len(files), "scenario"), p.labelHint(files))
 	}
 	return p.order(out), nil
 }

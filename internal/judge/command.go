@@ -68,7 +68,7 @@ func (c *command) told(o vocab.Outcome) *history.Event {
 // door, and the board has reported it. A 200 names its command.
 func cmd1(v *View) Verdict {
 	t, pulses := v.cmd1(), v.driven().of("CMD-1")
-	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; %s pulses of 5 s", amount.Number(t.checked), amount.Number(pulses.checked))).
+	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; relays checked %s times", amount.Number(t.checked), amount.Number(pulses.checked))).
 		about(t.checked)
 }
 

@@ -54,7 +54,7 @@ func plantedBugs(clause string) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("%d of 1 planted bug caught", caught)
+		return fmt.Sprintf("its checks catch %d of 1 planted bug", caught)
 	}
-	return fmt.Sprintf("%d of %d planted bugs caught", caught, planted)
+	return fmt.Sprintf("its checks catch %d of %d planted bugs", caught, planted)
 }

@@ -44,7 +44,7 @@ func (r *run) lacks(f *File) string {
 	case r.keysOnly() && n.Fleet:
 		return "needs a fleet of simulated boards"
 	case boards < n.Boards:
-		return fmt.Sprintf("needs %d live boards, the target has %d", n.Boards, boards)
+		return fmt.Sprintf("needs %d live boards, there are %d", n.Boards, boards)
 	case u.real && real == 0:
 		return "needs a real board: POST /lab/v1/boards/{id}/detach makes room for one"
 	}

@@ -26,6 +26,8 @@ var (
 	ErrInvalidKey = fail.New(fail.InvalidAPIKey, "the API key is not valid")
 	// ErrTokenInvalid: malformed, wrongly signed, or the token's key was revoked.
 	ErrTokenInvalid = fail.New(fail.TokenInvalid, "the access token is not valid")
+	// errKeyAsToken: an API key where a token belongs, a habit from APIs without tokens.
+	errKeyAsToken = fail.New(fail.TokenInvalid, "this is an API key; exchange it for an access token at POST /core/v1/auth/apikey/token")
 	// ErrTokenExpired: a genuine token, 900 s old or older.
 	ErrTokenExpired = fail.New(fail.TokenExpired, "the access token has expired; exchange the key again")
 )

@@ -26,7 +26,7 @@ func (c Config) call(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if *b.From != "" && !isCaller(*b.From) {
-		refuse(w, fail.New(fail.InvalidPhone, `from must be 3 to 15 digits, or + and an international number; "", or a word such as unknown, is a caller who withholds the number`, "field", "from"))
+		refuse(w, fail.New(fail.InvalidPhone, `from must be 3 to 15 digits, or + and an international number; use "" for a caller who withholds the number`, "field", "from"))
 		return
 	}
 	res, err := c.Entry.Call(r.Context(), *b.To, *b.From)
