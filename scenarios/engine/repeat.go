@@ -52,7 +52,7 @@ func (e Answered) shared(x *frame, answers []*answer, err error) (fields, error)
 	last := answers[len(answers)-1]
 	i := slices.IndexFunc(answers, func(a *answer) bool { return a.Status != last.Status || a.text("error") != last.text("error") })
 	if err == nil && i >= 0 && len(e.Status) == 0 && !e.Error.set() && x.step.saysStatus() {
-		err = failed("an expectation is about the status, and the %d answers differ: one is %s, another %s", len(answers), answers[i].short(), last.short())
+		err = failed("an expectation is about the status, and the %d answers differ: one is %s, another %s; say in status which are allowed", len(answers), answers[i].short(), last.short())
 	}
 	return last.fields(), err
 }
