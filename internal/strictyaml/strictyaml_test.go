@@ -3,6 +3,8 @@ package strictyaml
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,5 +119,19 @@ func TestAliases(t *testing.T) {
 		if err := Decode("s.yaml", []byte(source), &got, nil, nil); err != nil || fmt.Sprint(got.Free) != want {
 			t.Errorf("%q: got %v, %v; want %s", source, got.Free, err, want)
 		}
+	}
+}
+
+// TestNestedAliases: a few bytes can stand for any number of values; such a file is refused before they are made.
+func TestNestedAliases(t *testing.T) {
+	t.Parallel()
+	source := "name: x\nfree:\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+	for i := 1; i < 40; i++ {
+		was := fmt.Sprintf("*a%d", i-1)
+		source += fmt.Sprintf("  a%d: &a%d [%s]\n", i, i, strings.Join(slices.Repeat([]string{was}, 9), ", "))
+	}
+	const want = "s.yaml:9:12: the aliases up to this one repeat more than a million values"
+	if err := Decode("s.yaml", []byte(source), &sample{}, nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
