@@ -46,8 +46,9 @@ func own(res Result, f FileResult, id string) []plot.Chart {
 	return out
 }
 
-// eventsOf are the events of a scenario's own world or, on a shared target, those during its time.
+// eventsOf are the events up to a scenario's end: of its own world or, on a shared target, of all.
 func eventsOf(events []history.Event, f FileResult) (out []history.Event) {
+	end := f.Started.Add(time.Duration(f.Seconds * float64(time.Second)))
 	worlds, mine := false, false
 	for i := range events {
 		e := &events[i]
@@ -55,7 +56,7 @@ func eventsOf(events []history.Event, f FileResult) (out []history.Event) {
 			worlds, mine = true, e.Text == f.Path
 			continue
 		}
-		if mine || !worlds && (during(wall(e), f.Started, f.Seconds) || wall(e).Before(f.Started)) {
+		if (mine || !worlds) && !wall(e).After(end) {
 			out = append(out, *e)
 		}
 	}
