@@ -123,7 +123,9 @@ func Line(res Result) string {
 		out += "\n" + res.Reason
 	}
 	for _, note := range res.Notes {
-		out += "\nnote: " + note
+		if note != res.Reason {
+			out += "\nnote: " + note
+		}
 	}
 	return out
 }
