@@ -65,7 +65,9 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			if err := (printer{v, asJSON}).print(e, res); err != nil {
 				return failf("%s", err)
 			}
-			fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
+			if !v.quiet {
+				fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
+			}
 			return exitCode(res.ExitCode())
 		},
 	}

@@ -36,6 +36,7 @@ type Token struct {
 	Ask func(context.Context) (Exchanged, error) // makes one exchange; *Limited when refused for the limit
 
 	mu       sync.Mutex
+	busy     chan struct{} // closed when the exchange that is under way ends; nil = none is
 	token    string
 	got      time.Time // domain time
 	life     time.Duration
@@ -52,19 +53,49 @@ func (t *Token) SetPatient(patient bool) {
 	t.patient = patient
 }
 
-// Bearer is a token that is valid for a request sent now.
+// Bearer is a token that is valid for a request sent now. Errors: an exchange's; ctx's while another caller's is under way.
 func (t *Token) Bearer(ctx context.Context) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	age := t.Now().Sub(t.got)
-	switch {
-	case t.token == "" || age < 0 || age >= t.life-time.Second: // see AUTH-2
-		return t.exchange(ctx)
-	case age > t.life*2/3 && !t.renewing && (t.failure == nil || clock.Mono() >= t.retry):
-		t.renewing = true
-		go t.renewAhead(context.WithoutCancel(ctx), t.token)
+	return t.get(ctx, func() bool {
+		age := t.Now().Sub(t.got)
+		if t.token == "" || age < 0 || age >= t.life-time.Second { // see AUTH-2
+			return false
+		}
+		if age > t.life*2/3 && !t.renewing && (t.failure == nil || clock.Mono() >= t.retry) {
+			t.renewing = true
+			go t.renewAhead(context.WithoutCancel(ctx), t.token)
+		}
+		return true
+	})
+}
+
+// get is the token if it is good, which is asked with mu held, or else what an exchange brings. Only one is under way at a
+// time. After a failed one it returns the same error for two seconds: a dead key must not use up the exchange limit.
+func (t *Token) get(ctx context.Context, good func() bool) (string, error) {
+	for {
+		t.mu.Lock()
+		token, ok, busy := t.token, good(), t.busy
+		var failure error
+		if t.failure != nil && clock.Mono() < t.retry {
+			failure = t.failure
+		}
+		if !ok && failure == nil && busy == nil {
+			t.busy = make(chan struct{})
+		}
+		t.mu.Unlock()
+		switch {
+		case ok:
+			return token, nil
+		case failure != nil:
+			return "", failure
+		case busy == nil:
+			return t.exchange(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-busy:
+		}
 	}
-	return t.token, nil
 }
 
 func (t *Token) renewAhead(ctx context.Context, old string) {
@@ -89,37 +120,41 @@ func (t *Token) settle(err error) bool {
 	return err == nil
 }
 
-// Refused replaces a token that the server refused; later callers get the new one.
+// Refused replaces a token that the server refused; later callers get the new one. Errors: as Bearer.
 func (t *Token) Refused(ctx context.Context, old string) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.token != old {
-		return t.token, nil
-	}
-	return t.exchange(ctx)
+	return t.get(ctx, func() bool { return t.token != old })
 }
 
-// exchange needs mu. After a failure it returns the same error for two seconds: a dead key must not use up the exchange
-// limit.
+// exchange is called by the one who has set busy, and ends that.
 func (t *Token) exchange(ctx context.Context) (string, error) {
-	if t.failure != nil && clock.Mono() < t.retry {
-		return "", t.failure
-	}
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		close(t.busy)
+		t.busy = nil
+	}()
 	for {
 		got := t.Now() // before the call, so that the token never seems younger than it is
 		x, err := t.Ask(ctx)
-		var limited *Limited
-		if t.patient && errors.As(err, &limited) {
+		if limited, ok := errors.AsType[*Limited](err); ok && t.waits() {
 			if err := Pause(ctx, limited.After); err != nil {
 				return "", fmt.Errorf("exchange limit: %w", err)
 			}
 			continue
 		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
 		if t.settle(err) {
 			t.token, t.life, t.got = x.Token, x.Life, got
 		}
 		return x.Token, err
 	}
+}
+
+func (t *Token) waits() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.patient
 }
 
 // RetryAfter parses the header of that name into 1 to 61 s; 5 s if it is unusable.

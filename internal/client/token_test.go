@@ -117,3 +117,42 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyWaitsTooLong: a caller whose context ends while another caller's exchange is under way gets the context's
+// error, and the others get that exchange's token.
+func TestNobodyWaitsTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		asked := 0
+		tok := &Token{Now: time.Now, Ask: func(context.Context) (Exchanged, error) {
+			asked++
+			<-answer
+			return Exchanged{"t", time.Minute}, nil
+		}}
+		for name, get := range map[string]func(context.Context) (string, error){
+			"Bearer":  tok.Bearer,
+			"Refused": func(ctx context.Context) (string, error) { return tok.Refused(ctx, "") },
+		} {
+			tok.token, asked = "", 0
+			got := make(chan string)
+			for range 2 {
+				go func() {
+					token, _ := get(t.Context())
+					got <- token
+				}()
+			}
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			began := time.Now()
+			if _, err := get(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Errorf("%s: got %v after %s, want %v after 1s", name, err, time.Since(began), context.DeadlineExceeded)
+			}
+			cancel()
+			answer <- struct{}{}
+			if a, b := <-got, <-got; a != "t" || b != "t" || asked != 1 {
+				t.Errorf("%s: the others got %q and %q after %d exchanges, want t after one", name, a, b, asked)
+			}
+		}
+	})
+}

@@ -28,17 +28,21 @@ var (
 	ErrPublic = errors.New("the data directory can be read by others")
 )
 
-// Private creates the directory with mode 0700, or removes others' permissions from an existing one and its files.
-// Errors: ErrPublic for a directory that others can read and that holds more than our files; the file system's.
+// Private creates the directory with mode 0700, or removes others' permissions from an existing one and its files; dir may be a
+// link to it. Errors: ErrPublic for a directory that others can read and that holds more than our files; the file system's.
 func Private(dir string) error {
 	if err := makeDir(osDisk{}, dir); err != nil {
 		return err
 	}
-	info, err := os.Stat(dir)
+	real, err := filepath.EvalSymlinks(dir) // dir may be a link, which WalkDir doesn't follow
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(dir)
+	info, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(real)
 	if err != nil {
 		return err
 	}
@@ -48,7 +52,7 @@ func Private(dir string) error {
 				ErrPublic, dir, info.Mode().Perm(), other)
 		}
 	}
-	return tighten(dir)
+	return tighten(real)
 }
 
 // foreign names an entry that doorlab didn't create, "" if there is none.

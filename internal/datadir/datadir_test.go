@@ -67,16 +67,23 @@ func TestSharedSecret(t *testing.T) {
 
 func TestPrivate(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	must.OK(t, os.Mkdir(filepath.Join(dir, "boards"), 0o755))
-	put(t, dir, DatabaseFile, "phones", 0o644)
-	put(t, dir, "boards/journal.ndjson", "x", 0o644)
-	must.OK(t, os.Chmod(dir, 0o755))
-	must.OK(t, Private(dir))
-	for name, want := range map[string]fs.FileMode{".": 0o700, DatabaseFile: 0o600, "boards": 0o700, "boards/journal.ndjson": 0o600} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: mode %04o, %v, want %04o", name, info.Mode().Perm(), err, want)
+	for _, linked := range []bool{false, true} {
+		dir := t.TempDir()
+		must.OK(t, os.Mkdir(filepath.Join(dir, "boards"), 0o755))
+		put(t, dir, DatabaseFile, "phones", 0o644)
+		put(t, dir, "boards/journal.ndjson", "x", 0o644)
+		must.OK(t, os.Chmod(dir, 0o755))
+		given := dir
+		if linked {
+			given = filepath.Join(t.TempDir(), "link")
+			must.OK(t, os.Symlink(dir, given))
+		}
+		must.OK(t, Private(given))
+		for name, want := range map[string]fs.FileMode{".": 0o700, DatabaseFile: 0o600, "boards": 0o700, "boards/journal.ndjson": 0o600} {
+			info, err := os.Stat(filepath.Join(dir, name))
+			if err != nil || info.Mode().Perm() != want {
+				t.Errorf("linked %v, %s: mode %04o, %v, want %04o", linked, name, info.Mode().Perm(), err, want)
+			}
 		}
 	}
 

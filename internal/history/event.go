@@ -49,7 +49,7 @@ const (
 	Look  = "look"  // a scenario looked at what boards have: Text is the verb
 	Hand  = "hand"  // from now on a scenario speaks in this board's place, or to it in its server's (Op "tell"): BoardID
 	Begun = "begun" // a run begins here: what came before is the state it found; Op Quiet
-	World = "world" // what follows happened in a world of its own: Text is its scenario file
+	World = "world" // what follows happened in a world of its own: Text is its scenario file, Op which of the file's plays (2 of 3)
 )
 
 // Quiet is the op of a Begun at which nothing was in progress: no command, no outage, and every board in sync. After

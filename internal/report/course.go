@@ -122,7 +122,7 @@ func (c *course) armed(res Result) plot.Chart {
 	out := c.chart("faults-armed", "Faults in force", "")
 	for _, f := range res.Files {
 		for _, a := range f.Armed {
-			out.Lasted(a.Fault, a.From.Sub(c.from).Seconds(), a.To.Sub(c.from).Seconds(), fmt.Sprintf("%s in %s: %s", a.Fault, stem(f.Path), amount.Many(a.Hits, "hit")))
+			out.Lasted(a.Fault, a.From.Sub(c.from).Seconds(), a.To.Sub(c.from).Seconds(), fmt.Sprintf("%s in %s: %s", a.Fault, f.label(), amount.Many(a.Hits, "hit")))
 		}
 	}
 	return out
@@ -137,7 +137,7 @@ func (c *course) files(res Result) plot.Chart {
 		}
 		from := max(f.Started.Sub(c.from).Seconds(), 0)
 		color := map[judge.Status]int{judge.Pass: 2, judge.Fail: 3, judge.Blocked: 4, judge.Invalid: 5}[f.Status]
-		out.Pack(plot.Span{From: from, To: from + f.Seconds, Color: cmp.Or(color, 6), Title: fmt.Sprintf("%s %s %.1f s", f.Status, stem(f.Path), f.Seconds)})
+		out.Pack(plot.Span{From: from, To: from + f.Seconds, Color: cmp.Or(color, 6), Title: fmt.Sprintf("%s %s %.1f s", f.Status, f.label(), f.Seconds)})
 	}
 	return out
 }

@@ -246,7 +246,7 @@ func readHistory(path string, want history.Summary, f func(name string, world []
 			give()
 			fallthrough
 		default:
-			name = e.Text
+			name = worldOf(e)
 		}
 	})
 	if err == nil && (len(events) > 0 || n == 0) {

@@ -29,14 +29,19 @@ type Failure struct {
 	// Requests illustrate a load's broken threshold; a step has its own.
 	Requests []Exchange
 	Course   []plot.Chart // of the scenario by itself, with its first failure
+	of       *FileResult  // nil = of none
 }
 
-// Where is the position in a scenario file, in the form that editors can follow.
+// Where is the position in a scenario file, in the form that editors can follow, and which of its plays it was.
 func (f Failure) Where() string {
-	if f.Line == 0 {
-		return f.File
+	out := f.File
+	if f.Line != 0 {
+		out = fmt.Sprintf("%s:%d", f.File, f.Line)
 	}
-	return fmt.Sprintf("%s:%d", f.File, f.Line)
+	if f.of != nil {
+		out += bracketed(f.of.play())
+	}
+	return out
 }
 
 // Exchanges are the requests that show the failure, the most telling one last.
@@ -80,11 +85,11 @@ func Failures(res Result) (out []Failure) {
 				continue
 			}
 			found = true
-			add(Failure{Status: s.Status, Title: l.name, File: f.Path, Line: s.Line, Why: s.Detail, Clauses: s.Clauses, YAML: excerpt(f.Source, s.Line), Step: s},
+			add(Failure{Status: s.Status, Title: l.name, File: f.Path, Line: s.Line, Why: s.Detail, Clauses: s.Clauses, YAML: excerpt(f.Source, s.Line), Step: s, of: f},
 				fmt.Sprintf("%s-%d", stem(f.Path), s.Line))
 		}
 		if !found && f.Status != judge.Pass && f.Status != judge.Skipped {
-			add(Failure{Status: f.Status, Title: f.Name, File: f.Path, Why: f.Reason, Clauses: f.Clauses}, stem(f.Path))
+			add(Failure{Status: f.Status, Title: f.Name, File: f.Path, Why: f.Reason, Clauses: f.Clauses, of: f}, stem(f.Path))
 		}
 	}
 	for _, r := range res.Ledger {
@@ -116,7 +121,7 @@ func breach(res Result, r judge.Row) Failure {
 	world := res.where[r.Clause]
 	for i := range res.Events {
 		if e := &res.Events[i]; e.Kind == history.World {
-			world = e.Text
+			world = worldOf(e)
 		} else if *e == r.FirstBad.Event {
 			break
 		}
@@ -127,10 +132,10 @@ func breach(res Result, r judge.Row) Failure {
 	}
 	for i := range res.Files {
 		f := &res.Files[i]
-		if world != "" && f.Path != world || !during(at, f.Started, f.Seconds) {
+		if world != "" && f.world() != world || !during(at, f.Started, f.Seconds) {
 			continue
 		}
-		out.File = f.Path
+		out.File, out.of = f.Path, f
 		if s := blamed(playing(f.Steps, at), r.Clause); s != nil {
 			out.Line, out.YAML = s.Line, excerpt(f.Source, s.Line)
 		}

@@ -98,6 +98,20 @@ func TestTAP(t *testing.T) {
 	}
 }
 
+// TestBarsInSummary: a bar is escaped where it would end a table's cell, and only there.
+func TestBarsInSummary(t *testing.T) {
+	t.Parallel()
+	res := report.Result{Files: []report.FileResult{{Path: "a.yaml", Name: "c || d", Status: judge.Fail, Steps: []*report.Step{
+		{Name: "a || b", Line: 4, Status: judge.Fail, Detail: "no"}}}}}
+	res.Settle(nil)
+	text := render(t, "summary.md", res)
+	for _, want := range []string{"<b>a || b</b>", `c \|\| d`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
 // TestPreparationIsNoTest: a step that the target can't make fail isn't a test case until it goes wrong, and a case
 // says how it was reached.
 func TestPreparationIsNoTest(t *testing.T) {

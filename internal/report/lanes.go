@@ -9,11 +9,12 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// The lanes of a breach's timeline, top to bottom.
+// The lanes of a breach's timeline, top to bottom. What the boards tell is in the last one.
 var laneOf = map[string]int{
-	history.Label: 0, history.Look: 0, history.Hand: 0, history.Attempt: 1, history.Answer: 1,
-	history.Committed: 2, history.Publish: 2, history.Received: 2, history.Online: 2, history.Offline: 2, history.Applied: 2, history.RecordIn: 2,
-	history.Intent: 2, history.Content: 2, history.Started: 2,
+	history.Label: 0, history.Look: 0, history.Hand: 0, history.Begun: 0, history.World: 0,
+	history.Attempt: 1, history.Answer: 1, history.Call: 1, history.Unanswered: 1,
+	history.Started: 2, history.Committed: 2, history.Content: 2, history.Entries: 2, history.Intent: 2, history.Publish: 2, history.Received: 2,
+	history.Online: 2, history.Offline: 2, history.Applied: 2, history.RecordIn: 2,
 }
 
 var laneNames = []string{"scenario", "client", "server", "board"}

@@ -62,6 +62,9 @@ func TestShardThatDoesntCount(t *testing.T) {
 	if res := report.Merge(first); res.Status != judge.Invalid || !strings.Contains(res.Reason, "shard 2/2 is missing") {
 		t.Errorf("without the second: %s, %s, want INVALID: it is missing", res.Status, res.Reason)
 	}
+	if line := report.Line(report.Merge(first)); strings.Count(line, "is missing") != 1 {
+		t.Errorf("without the second: got %q, want once that it is missing", line)
+	}
 	failed := shardDir(t, 1, func(r *report.Result) { r.Files[0].Status, r.Files[0].Reason = judge.Fail, "a door moved twice" })
 	if res := report.Merge(failed); res.Status != judge.Fail {
 		t.Errorf("a failure, and a shard is missing: %s, want FAIL", res.Status)

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -16,15 +15,15 @@ const ownAxes = 10
 
 // addAxes gives the first failure of each failing scenario its own time axis.
 func addAxes(res Result, failures []Failure) {
-	seen := map[string]bool{}
+	seen := map[*FileResult]bool{}
 	for i := range failures {
 		f := &failures[i]
-		if f.File == "" || seen[f.File] || len(seen) == ownAxes {
+		if f.of == nil || seen[f.of] || len(seen) == ownAxes {
 			continue
 		}
-		seen[f.File] = true
-		if k := slices.IndexFunc(res.Files, func(x FileResult) bool { return x.Path == f.File }); k >= 0 && res.Files[k].Seconds > 0 {
-			f.Course = own(res, res.Files[k], f.ID)
+		seen[f.of] = true
+		if f.of.Seconds > 0 {
+			f.Course = own(res, *f.of, f.ID)
 		}
 	}
 }
@@ -46,16 +45,17 @@ func own(res Result, f FileResult, id string) []plot.Chart {
 	return out
 }
 
-// eventsOf are the events of a scenario's own world or, on a shared target, those during its time.
+// eventsOf are the events up to a scenario's end: of its own world or, on a shared target, of all.
 func eventsOf(events []history.Event, f FileResult) (out []history.Event) {
+	end := f.Started.Add(time.Duration(f.Seconds * float64(time.Second)))
 	worlds, mine := false, false
 	for i := range events {
 		e := &events[i]
 		if e.Kind == history.World {
-			worlds, mine = true, e.Text == f.Path
+			worlds, mine = true, worldOf(e) == f.world()
 			continue
 		}
-		if mine || !worlds && (during(wall(e), f.Started, f.Seconds) || wall(e).Before(f.Started)) {
+		if (mine || !worlds) && !wall(e).After(end) {
 			out = append(out, *e)
 		}
 	}

@@ -27,7 +27,8 @@ func TestOwnAxis(t *testing.T) {
 	opening := func(s float64, seq int64) history.Event {
 		return history.Event{Seq: seq, Kind: history.Actuation, Action: "pulse", WallNs: at(s).UnixNano(), At: at(s).UnixMilli()}
 	}
-	res.Events = []history.Event{{Kind: history.World, Text: "good.yaml"}, opening(12, 1), opening(12.1, 2), {Kind: history.World, Text: "bad.yaml"}, opening(12.5, 3)}
+	res.Events = []history.Event{{Kind: history.World, Text: "good.yaml"}, opening(12, 1), opening(12.1, 2), {Kind: history.World, Text: "bad.yaml"}, opening(12.5, 3),
+		opening(14.1, 4), opening(14.1, 5)} // after its end
 	var page strings.Builder
 	must.OK(t, report.WriteHTML(&page, res))
 	_, own, found := strings.Cut(page.String(), `<details class="own">`)

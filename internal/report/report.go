@@ -79,10 +79,10 @@ const mostInTerminal = 10
 func files(b *strings.Builder, res Result, c Colors) {
 	width := 24
 	for _, f := range res.Files {
-		width = max(width, len(stem(f.Path)))
+		width = max(width, len(f.label()))
 	}
 	for _, f := range res.Files {
-		line := fmt.Sprintf("%s  %-*s %8s  %s", c.Status(f.Status), width, stem(f.Path), amount.Duration(rounded(f.Seconds)), firstLine(f.Reason))
+		line := fmt.Sprintf("%s  %-*s %8s  %s", c.Status(f.Status), width, f.label(), amount.Duration(rounded(f.Seconds)), firstLine(f.Reason))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(res.Files) > 0 {
@@ -123,7 +123,9 @@ func Line(res Result) string {
 		out += "\n" + res.Reason
 	}
 	for _, note := range res.Notes {
-		out += "\nnote: " + note
+		if note != res.Reason {
+			out += "\nnote: " + note
+		}
 	}
 	return out
 }

@@ -81,6 +81,8 @@ type Result struct {
 // FileResult is the result of one scenario file.
 type FileResult struct {
 	Path        string       `json:"path"`
+	Play        int          `json:"play,omitempty"`  // which of its plays this is, from 1 ...
+	Plays       int          `json:"plays,omitempty"` // ... if the run repeats it; 0 = it doesn't
 	Name        string       `json:"name"`
 	Description string       `json:"description,omitempty"`
 	Clauses     []string     `json:"clauses,omitempty"`
@@ -93,6 +95,17 @@ type FileResult struct {
 	Armed       []Span       `json:"armed,omitempty"`  // each of these faults while it was in force
 	Source      []byte       `json:"-"`
 }
+
+// play says which of several plays of a file it is, "" for the only one.
+func (f FileResult) play() string {
+	if f.Plays == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", f.Play, f.Plays)
+}
+
+// label is the file's short name, with its play.
+func (f FileResult) label() string { return stem(f.Path) + bracketed(f.play()) }
 
 // Span is when a fault was in force, in wall time.
 type Span struct {
@@ -237,7 +250,7 @@ func (res *Result) filesSay() {
 		if f.Status == res.Status {
 			why := firstLine(f.Reason)
 			if !strings.HasPrefix(why, f.Path) && !strings.HasPrefix(why, filepath.Base(f.Path)) { // or it has the line of the file, too
-				why = strings.TrimSuffix(stem(f.Path)+": "+why, ": ")
+				why = strings.TrimSuffix(f.label()+": "+why, ": ")
 			}
 			res.Reason = cmp.Or(res.Reason, why)
 		}

@@ -55,7 +55,7 @@ func suites(res Result) (out []Suite) {
 }
 
 func fileSuite(f FileResult, texts map[*Step]string) Suite {
-	s := Suite{Name: stem(f.Path), File: f.Path, Status: f.Status, Why: f.Reason, Started: f.Started, Seconds: f.Seconds}
+	s := Suite{Name: f.label(), File: f.Path, Status: f.Status, Why: f.Reason, Started: f.Started, Seconds: f.Seconds}
 	if f.Description != "" {
 		s.Properties = append(s.Properties, [2]string{"description", f.Description})
 	}

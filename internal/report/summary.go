@@ -17,7 +17,7 @@ const mostInSummary = 20
 // WriteSummary writes the job summary, GitHub-flavoured Markdown: the failures first.
 func WriteSummary(w io.Writer, res Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n\n%s\n", marks[res.Status], res.Status, cell(sentence(res)), cell(Line(res)))
+	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n\n%s\n", marks[res.Status], res.Status, inline(sentence(res)), inline(Line(res)))
 	SummarizeFailures(&b, Failures(res))
 	b.WriteString("\n### Scenarios\n\n| | scenario | time | |\n|---|---|--:|---|\n")
 	for _, f := range res.Files {
@@ -54,9 +54,9 @@ func SummarizeFailures(b *strings.Builder, failures []Failure) {
 		}
 		where := ""
 		if f.Where() != "" {
-			where = " <code>" + cell(f.Where()) + "</code>"
+			where = " <code>" + inline(f.Where()) + "</code>"
 		}
-		fmt.Fprintf(b, "\n<details%s><summary>%s <b>%s</b>%s %s</summary>\n\n%s\n</details>\n", open, marks[f.Status], cell(f.Title), where,
+		fmt.Fprintf(b, "\n<details%s><summary>%s <b>%s</b>%s %s</summary>\n\n%s\n</details>\n", open, marks[f.Status], inline(f.Title), where,
 			strings.Join(f.Clauses, " "), fenced(f.Text()))
 	}
 }
@@ -85,10 +85,13 @@ func fenced(text string) string {
 	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
-// cell escapes a text for a table cell.
-func cell(s string) string {
-	return strings.NewReplacer("|", "\\|", "\n", "<br>", "<", "&lt;").Replace(s)
+// inline escapes a text for a place in a line, also one in HTML, where a backslash stays what it is.
+func inline(s string) string {
+	return strings.NewReplacer("\n", "<br>", "<", "&lt;").Replace(s)
 }
+
+// cell escapes a text for a table cell.
+func cell(s string) string { return strings.ReplaceAll(inline(s), "|", `\|`) }
 
 // listed is a copy that JSON writes as a list even if it is empty.
 func listed[T any](list []T) []T { return append([]T{}, list...) }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -85,5 +87,26 @@ func TestNothingPlayedIsNoPass(t *testing.T) {
 	}
 	if merged := report.Line(report.Merge(filepath.Join(dir, "nowhere"))); !strings.HasPrefix(merged, "INVALID · 0 scenarios · ") {
 		t.Errorf("a merge of nothing: %s, want INVALID without brackets", merged)
+	}
+}
+
+// TestFieldsAreDocumented: the table in docs/reports.md has every field of a result, of its files and of their steps.
+func TestFieldsAreDocumented(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(string(must.Get(os.ReadFile("../../docs/reports.md"))(t)), "## verdicts.json")
+	told := map[string]bool{}
+	for _, quoted := range regexp.MustCompile("`[^`]+`").FindAllString(text, -1) {
+		for _, word := range regexp.MustCompile(`\w+`).FindAllString(quoted, -1) {
+			told[word] = true
+		}
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[report.Result](), reflect.TypeFor[report.FileResult](), reflect.TypeFor[report.Step](),
+		reflect.TypeFor[report.Shard](), reflect.TypeFor[judge.Row]()} {
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != "" && name != "-" && !told[name] {
+				t.Errorf("docs/reports.md doesn't tell the field %s of %s", name, of)
+			}
+		}
 	}
 }

@@ -26,6 +26,12 @@ func worlds(events []history.Event) (out [][]history.Event) {
 	return out
 }
 
+// worldOf names the world that begins with an event of kind World. "" is the name of no world.
+func worldOf(e *history.Event) string { return e.Text + "\n" + e.Op }
+
+// world is the name of the file's own world.
+func (f FileResult) world() string { return f.Path + "\n" + f.play() }
+
 // Join makes one result of those of files that each had their own world, in the given order. Every part has been
 // settled; into provides what isn't a sum: seed, start, configuration, required clauses.
 func Join(into Result, parts []Result) Result {
@@ -36,7 +42,7 @@ func Join(into Result, parts []Result) Result {
 			continue
 		}
 		into.Worlds++
-		into.Events = append(into.Events, history.Event{Kind: history.World, At: p.Events[0].At, WallNs: p.Events[0].WallNs, Text: p.Files[0].Path})
+		into.Events = append(into.Events, history.Event{Kind: history.World, At: p.Events[0].At, WallNs: p.Events[0].WallNs, Text: p.Files[0].Path, Op: p.Files[0].play()})
 		into.Events = append(into.Events, p.Events...)
 	}
 	return joined(into, parts)
@@ -45,7 +51,13 @@ func Join(into Result, parts []Result) Result {
 // joined adds up files, assertions and verdicts.
 func joined(into Result, parts []Result) Result {
 	var trouble []string
+	into.where = map[string]string{}
 	for _, p := range parts {
+		for clause, world := range p.where {
+			if _, known := into.where[clause]; !known { // the first breach is that of the first part that has one
+				into.where[clause] = world
+			}
+		}
 		into.Files = append(into.Files, p.Files...)
 		into.Assertions = append(into.Assertions, p.Assertions...)
 		into.Scores = addScores(into.Scores, p.Scores)

@@ -51,25 +51,39 @@ func (b *Binder) Resolve(n ast.Node) ast.Node {
 	return n
 }
 
+// mostRepeated bounds the values that a document's aliases repeat: a few nested ones stand for more than fits into memory.
+const mostRepeated = 1_000_000
+
 // anchors finds what each alias stands for: what the last anchor of its name before it is at, or the anchor itself, if that
 // contains the alias. A document whose values contain themselves has no end.
 type anchors struct {
 	last    map[string]ast.Node
 	aliases map[*ast.AliasNode]ast.Node
+	sizes   map[ast.Node]int // of anchors' values: the values in them, those of their aliases included
+
+	values, repeated int            // so far; repeated by aliases
+	excess           *ast.AliasNode // the first that repeats too much; nil = none
 }
 
 // Visit implements ast.Visitor.
-func (a anchors) Visit(n ast.Node) ast.Visitor {
+func (a *anchors) Visit(n ast.Node) ast.Visitor {
+	a.values++
 	switch n := n.(type) {
 	case *ast.AnchorNode:
-		name := n.Name.GetToken().Value
+		name, before := n.Name.GetToken().Value, a.values
 		a.last[name] = n
 		if ast.Walk(a, n.Value); a.last[name] == n { // or the value has an anchor of that name
-			a.last[name] = n.Value
+			a.last[name], a.sizes[n.Value] = n.Value, a.values-before
 		}
 		return nil
 	case *ast.AliasNode:
-		a.aliases[n] = a.last[n.Value.GetToken().Value]
+		is := a.last[n.Value.GetToken().Value]
+		a.aliases[n] = is
+		if a.repeated += a.sizes[is]; a.repeated <= mostRepeated {
+			a.values += a.sizes[is]
+		} else if a.excess == nil {
+			a.excess = n
+		}
 		return nil
 	}
 	return a

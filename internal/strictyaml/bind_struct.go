@@ -64,7 +64,7 @@ func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
 				return
 			}
 		}
-		b.Problem(PosOf(n), "%q is not %s%s", s, one, Hint(s, f.enum))
+		b.Problem(PosOf(b.Resolve(n)), "%q is not %s%s", s, one, Hint(s, f.enum))
 	}
 	switch x := v.Interface().(type) {
 	case string:
@@ -76,8 +76,8 @@ func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
 	case Words:
 		check(n, v.String())
 	case []string:
-		if seq, ok := n.(*ast.SequenceNode); ok {
-			for i, s := range x {
+		for i, s := range x { // without any, n may be an alias of nothing, which is reported already
+			if seq, ok := b.Resolve(n).(*ast.SequenceNode); ok {
 				check(seq.Values[i], s)
 			}
 		}

@@ -64,9 +64,10 @@ func Decode(name string, source []byte, v, notes any, check func(*Binder)) error
 	}
 	b := &Binder{Notes: notes, keys: map[string]Pos{}, values: map[string]Pos{}, aliases: map[*ast.AliasNode]ast.Node{}}
 	if body := b.parse(source); body != nil {
-		ast.Walk(anchors{map[string]ast.Node{}, b.aliases}, body)
-		b.Bind(body, reflect.ValueOf(v).Elem())
-		if check != nil {
+		as := &anchors{last: map[string]ast.Node{}, aliases: b.aliases, sizes: map[ast.Node]int{}}
+		if ast.Walk(as, body); as.excess != nil {
+			b.Problem(PosOf(as.excess), "the aliases up to this one repeat more than a million values")
+		} else if b.Bind(body, reflect.ValueOf(v).Elem()); check != nil {
 			check(b)
 		}
 	}

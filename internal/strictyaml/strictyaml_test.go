@@ -3,6 +3,8 @@ package strictyaml
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,9 +71,13 @@ s.yaml:5:26: expected true or false, found "perhaps"
 s.yaml:6:1: unknown key "own", valid: at free kind name pair parts wait ways`,
 		"name: a\nparts: [{ratio: NaN}, {ratio: .inf}]": `s.yaml:2:17: expected a number, found "NaN"
 s.yaml:2:31: expected a number, found ".inf"`,
-		"name: a\nname: b\n":           `s.yaml:2:1: "name" is given twice`,
-		"name: a\nfree: {x: 1, x: 2}":  `s.yaml:2:14: "x" is given twice`,
-		"name: a\nways: [open, hodl]":  `s.yaml:2:14: "hodl" is not valid for ways, did you mean "hold"?`,
+		"name: a\nname: b\n":          `s.yaml:2:1: "name" is given twice`,
+		"name: a\nfree: {x: 1, x: 2}": `s.yaml:2:14: "x" is given twice`,
+		"name: a\nways: [open, hodl]": `s.yaml:2:14: "hodl" is not valid for ways, did you mean "hold"?`,
+		"name: a\nways: &w [hodl]":    `s.yaml:2:11: "hodl" is not valid for ways, did you mean "hold"?`,
+		"name: a\nfree: {x: &w [open, &h hodl, *h]}\nways: *w": `s.yaml:2:24: "hodl" is not valid for ways, did you mean "hold"?
+s.yaml:2:24: "hodl" is not valid for ways, did you mean "hold"?`,
+		"name: a\nkind: !!str &k toy":  `s.yaml:2:15: "toy" is not a valid kind, valid: test live`,
 		"name: a\nat: 2026-10-01":      `s.yaml:2:5: "2026-10-01" is not a time, write it like 2026-11-22T09:00:00Z`,
 		"name: [a":                     "s.yaml:1:7: sequence end token ']' not found",
 		"name: *nowhere":               "s.yaml:1:7: no anchor &nowhere before this\ns.yaml:1:7: expected text, found nothing",
@@ -117,5 +123,19 @@ func TestAliases(t *testing.T) {
 		if err := Decode("s.yaml", []byte(source), &got, nil, nil); err != nil || fmt.Sprint(got.Free) != want {
 			t.Errorf("%q: got %v, %v; want %s", source, got.Free, err, want)
 		}
+	}
+}
+
+// TestNestedAliases: a few bytes can stand for any number of values; such a file is refused before they are made.
+func TestNestedAliases(t *testing.T) {
+	t.Parallel()
+	source := "name: x\nfree:\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+	for i := 1; i < 40; i++ {
+		was := fmt.Sprintf("*a%d", i-1)
+		source += fmt.Sprintf("  a%d: &a%d [%s]\n", i, i, strings.Join(slices.Repeat([]string{was}, 9), ", "))
+	}
+	const want = "s.yaml:9:12: the aliases up to this one repeat more than a million values"
+	if err := Decode("s.yaml", []byte(source), &sample{}, nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -20,9 +20,10 @@ type Entered struct {
 	DoorID    string
 	GrantID   string
 	Reason    vocab.Reason // onsite or free_window
-	PhoneHash string
-	Actor     string // masked
-	Late      bool   // the board was offline
+	PhoneHash string       // of the person ...
+	TokenHash string       // ... or of the link that was presented; both "" in a record
+	Actor     string       // masked
+	Late      bool         // the board was offline
 }
 
 // Exposed is an opening on site that the server would have denied at that moment.
@@ -46,7 +47,7 @@ func (t *Timeline) presented() (out []Entered) {
 		e := &t.tries[i]
 		if e.Kind == history.Presented && e.Result == vocab.Opened {
 			out = append(out, Entered{At: time.UnixMilli(e.At).UTC(), BoardAt: e.BoardAt, BoardID: e.BoardID, DoorID: e.DoorID, GrantID: e.GrantID,
-				Reason: e.Reason, PhoneHash: e.PhoneHash, Late: e.OutageAgeMs != 0})
+				Reason: e.Reason, PhoneHash: e.PhoneHash, TokenHash: e.TokenHash, Late: e.OutageAgeMs != 0})
 		}
 	}
 	return out
@@ -101,6 +102,9 @@ func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
 	if g, ok := t.grant(e.GrantID); ok && phone == "" { // it has left the content
 		phone = g.PhoneHash
 	}
+	if g, ok := t.owner(e.TokenHash); ok && phone == "" { // through a free window
+		phone = g.PhoneHash
+	}
 	d := now.onsite(e, phone)
 	if d.Allow {
 		return Exposed{}, false
@@ -124,10 +128,16 @@ func (t *Timeline) grant(id string) (g access.Grant, ok bool) {
 	return g, ok
 }
 
-// onsite is what would have been decided on site from this content.
+// onsite is what would have been decided on site from this content: about a link as about a link, though its person may
+// have other grants.
 func (c content) onsite(e Entered, phone string) access.Answer {
-	mode := access.Mode(c.windows, c.hours, e.DoorID, e.At)
-	return access.Decide(access.Question{Now: e.At, Method: vocab.Onsite, DoorID: e.DoorID, Mode: mode, Grants: c.person(phone)})
+	q := access.Question{Now: e.At, Method: vocab.Onsite, DoorID: e.DoorID, Mode: access.Mode(c.windows, c.hours, e.DoorID, e.At)}
+	if e.TokenHash != "" {
+		q.Link = true
+		phone, q.LinkOK = c.link(e.TokenHash)
+	}
+	q.Grants = c.person(phone)
+	return access.Decide(q)
 }
 
 // takenAway is when the change was committed that turned the decision about an opening from yes to no, after the revision

@@ -1,12 +1,14 @@
 package why
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // TestExposure: exactly the people who entered with a right that had been revoked meanwhile are listed.
@@ -88,6 +90,45 @@ func TestExposureIsDated(t *testing.T) {
 		got := p.tl.Exposure(nil)
 		if len(got) != 1 || got[0].ExposedSec == nil || *got[0].ExposedSec != c.want {
 			t.Errorf("%s: got %s, want one exposure of %v s", name, text(got), c.want)
+		}
+	}
+}
+
+// TestExposureByLink: a link that is dead at the server is an exposure even if its person has another grant; one that is
+// valid there is none, whatever made the board open.
+func TestExposureByLink(t *testing.T) {
+	t.Parallel()
+	by := func(p *tape, link, grant string, reason vocab.Reason) {
+		p.add(33*minute, history.Event{Kind: history.Presented, BoardID: "brd", DoorID: "dor", Result: "opened", Reason: reason, GrantID: grant, TokenHash: link,
+			Revision: 1, OutageAgeMs: 31 * minute})
+	}
+	for name, c := range map[string]struct {
+		change func(*tape)
+		want   string // reason and seconds; "" = no exposure
+	}{
+		"a member's dead link": {func(p *tape) {
+			p.grant(2*minute, access.Grant{ID: "mem", Kind: access.KindMembership, PhoneHash: "ann", Doors: []string{"dor"}, StartsAt: t0})
+			by(p, "link-pmt", "pmt", "onsite")
+		}, "link_invalid 1800"},
+		"a valid link and the board's free window": {func(p *tape) {
+			g := permit("pmt_2")
+			g.PhoneHash = "bob"
+			p.grant(2*minute, g)
+			by(p, "link-pmt_2", "", "free_window")
+		}, ""},
+		"a dead link and a free window that the server has, too": {func(p *tape) {
+			p.windows(2*minute, access.Window{ID: "pol", DoorID: "dor", Ref: access.RefAlways, Mode: access.ModeFree})
+			by(p, "link-pmt", "", "free_window")
+		}, "link_invalid 1800"},
+	} {
+		p := outage()
+		c.change(p)
+		got := ""
+		for _, x := range p.tl.Exposure(nil) {
+			got += fmt.Sprintf("%s %v", x.Reason, *x.ExposedSec)
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }

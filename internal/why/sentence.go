@@ -44,7 +44,7 @@ func (s Side) denied() string {
 	}
 	switch s.Reason {
 	case vocab.OutageLimit:
-		return "after more than 36 h without the server a board decides nothing"
+		return "after more than 36 h without the server, or once its clock is lost, a board decides nothing until it is synchronized"
 	case vocab.LinkInvalid:
 		if s.LinkOf != nil {
 			return "the link of permit " + *s.LinkOf + " was revoked"

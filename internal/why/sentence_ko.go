@@ -39,7 +39,7 @@ func (s Side) deniedKo() string {
 	}
 	switch s.Reason {
 	case vocab.OutageLimit:
-		return "서버와 36시간 넘게 끊긴 보드는 아무도 들이지 않으므로"
+		return "서버와 36시간 넘게 끊겼거나 시계를 잃은 보드는 동기화될 때까지 아무도 들이지 않으므로"
 	case vocab.LinkInvalid:
 		if s.LinkOf != nil {
 			return "출입 허가 " + *s.LinkOf + "의 링크가 철회되어"

@@ -194,7 +194,7 @@ type boardState struct {
 	since    int64 // of online or offline, Unix ms; 0 = not known
 	applied  int64
 	appliedM int64 // when it acknowledged that, Unix ms; 0 = not known
-	over     bool  // back after more than 36 h and not yet synchronized
+	over     bool  // decides nothing until it is synchronized: it came back after more than 36 h, or was wiped
 	real     bool  // the simulated board is detached: a real one replaces it
 }
 
@@ -210,14 +210,14 @@ func (t *Timeline) boardAt(boardID string, at int64) (b boardState) {
 			b.applied, b.appliedM, b.over = e.Revision, e.At, false
 		case history.Online:
 			b.online, b.since = true, e.At
-			b.over = access.OutageOver(e.OutageAgeMs)
+			b.over = b.over || access.OutageOver(e.OutageAgeMs)
 			if b.applied != e.Revision {
 				b.applied, b.appliedM = e.Revision, 0
 			}
 		case history.Offline:
 			b.online, b.since = false, e.At
 		case history.Wiped:
-			b.applied, b.appliedM = 0, 0
+			b.applied, b.appliedM, b.over = 0, 0, true
 		case history.Detached, history.Attached:
 			b.real = e.Kind == history.Detached
 		}
@@ -229,7 +229,7 @@ func (t *Timeline) boardAt(boardID string, at int64) (b boardState) {
 // outage began before the recording.
 func (b boardState) outageMs(at int64) (ms int64, known bool) {
 	switch {
-	case b.online && b.over:
+	case b.over:
 		return -1, true
 	case b.online:
 		return 0, true

@@ -83,7 +83,7 @@ type Copy struct {
 	BoardID        string   `json:"boardId"`
 	Seen           bool     `json:"seen"` // the recording knows the board
 	Online         bool     `json:"online"`
-	OutageAgeSec   *float64 `json:"outageAgeSec"` // as the server saw it; null = not known; -1 = over 36 h until synchronized
+	OutageAgeSec   *float64 `json:"outageAgeSec"` // as the server saw it; null = not known; -1 = decides nothing until synchronized
 	Revision       int64    `json:"revision"`
 	ServerRevision int64    `json:"serverRevision"`
 	AppliedAt      *string  `json:"appliedAt"`

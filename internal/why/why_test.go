@@ -122,7 +122,14 @@ func TestSides(t *testing.T) {
 		{"over 36 h", nil, 2*minute + 36*hour + 1, "ann", "", "revoked", "outage_limit", 36*3600 + 0.001, 36*3600 - 60 + 0.001, true},
 		{"back, not yet synchronized", back, 40*hour + 500, "ann", "", "revoked", "outage_limit", -1, 40*3600 - 180 + 0.5, true},
 		{"synchronized again", synced, 40*hour + 1000, "ann", "", "revoked", "revoked", 0, 0, true},
-		{"wiped", func(p *tape) { p.board(90*1000, history.Wiped, 0, 0) }, 100_000, "ann", "", "+phone", "no_valid_grant", 0, 40, true},
+		{"dropped before it was synchronized", func(p *tape) { back(p); p.board(40*hour+400, history.Offline, 1, 0) }, 40*hour + 500, "ann", "", "revoked", "outage_limit", -1,
+			40*3600 - 180 + 0.5, true},
+		{"back once more, still not synchronized", func(p *tape) {
+			back(p)
+			p.board(40*hour+100, history.Offline, 1, 0)
+			p.board(40*hour+400, history.Online, 1, 300)
+		}, 40*hour + 500, "ann", "", "revoked", "outage_limit", -1, 40*3600 - 180 + 0.5, true},
+		{"wiped", func(p *tape) { p.board(90*1000, history.Wiped, 0, 0) }, 100_000, "ann", "", "+phone", "outage_limit", -1, 40, true},
 		{"before the recording", nil, -1, "ann", "", "no_valid_grant", "no_valid_grant", 0, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

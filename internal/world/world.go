@@ -115,6 +115,7 @@ func (s *Scopes) BindNode(b *strictyaml.Binder, n ast.Node) {
 	}
 	*s = nil
 	for _, item := range list.Values {
+		item = b.Resolve(item)
 		if text, plain := b.Scalar(item); plain {
 			*s = append(*s, text)
 		} else if pairs := b.Pairs(item); len(pairs) == 1 {

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,5 +189,17 @@ func TestEveryMistakeAtOnce(t *testing.T) {
 	}
 	if got, want := strings.Join(at, " "), "2 3 4 5 5 6 6 7 8 8 8 8"; got != want {
 		t.Errorf("problems in lines %s, want %s:\n%s", got, want, err)
+	}
+}
+
+// TestScopesByAlias: a scope may have an anchor, and an alias stands for it.
+func TestScopesByAlias(t *testing.T) {
+	t.Parallel()
+	source := strings.Replace(example, "scopes: [space:partner, device:door]}", `scopes: [&s "space:partner"]}, {name: other, scopes: [*s]}`, 1)
+	w := must.Get(Parse("w.yaml", []byte(source), 0))(t)
+	for _, k := range w.Places[0].Keys {
+		if !slices.Equal(k.Scopes, Scopes{"space:partner"}) {
+			t.Errorf("key %s has scopes %q, want space:partner", k.Name, k.Scopes)
+		}
 	}
 }

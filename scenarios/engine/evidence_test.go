@@ -226,6 +226,9 @@ func TestTwins(t *testing.T) {
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
 		t.Errorf("both runs on a shared target use %s and %s, want different ones", a.phone("ann"), a.uid("ann"))
 	}
+	if got := notPlayed(again, ""); got.Play != 2 || got.Plays != 2 {
+		t.Errorf("the second of two plays is told as %d of %d", got.Play, got.Plays)
+	}
 	if got := files[2].Base(); got != "other" {
 		t.Errorf("a name of its own became %q, want other", got)
 	}

@@ -169,12 +169,11 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		say(w, 404, m{"error": "not_found", "message": "reservation not found", "statusCode": 404})
 	case path == "/reservations":
 		say(w, 200, m{"data": m{"reservationId": "rsv_1"}})
+	case path == "/boards/brd_1":
+		say(w, 200, m{"data": f.board(true)})
 	case path == "/boards":
 		f.reads++
-		on := f.online == nil || f.online(f.reads)
-		b := m{"boardId": "brd_1", "placeId": "plc_1", "online": on, "phase": "online", "desiredRevision": 1 + f.lag, "appliedRevision": 1, "detached": f.taken,
-			"doors": []m{{"doorId": "dor_1", "channel": 1}, {"doorId": "dor_2", "channel": 2}}}
-		list := f.others([]m{b})
+		list := f.others([]m{f.board(f.online == nil || f.online(f.reads))})
 		say(w, 200, m{"data": list, "total": len(list)})
 	case strings.HasPrefix(path, "/clock"):
 		if !f.clock(strings.TrimPrefix(path, "/clock"), body) {
@@ -221,6 +220,11 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	default:
 		say(w, 200, m{"data": m{}})
 	}
+}
+
+func (f *fake) board(online bool) m {
+	return m{"boardId": "brd_1", "placeId": "plc_1", "online": online, "phase": "online", "desiredRevision": 1 + f.lag, "appliedRevision": 1, "detached": f.taken,
+		"doors": []m{{"doorId": "dor_1", "channel": 1}, {"doorId": "dor_2", "channel": 2}}}
 }
 
 // others adds the boards that aren't simulated.

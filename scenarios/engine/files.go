@@ -27,8 +27,8 @@ type File struct {
 	Source []byte
 	Doc    Doc
 
-	twin bool // another file of the run has the same name
-	play int  // which of several in one run; 0 = the only one
+	twin        bool // another file of the run has the same name
+	play, plays int  // which of how many in one run; 0 = the only one
 }
 
 // Base is the file's name without folder and ending. If another file of the run has the same name, a hash of the path
@@ -48,7 +48,7 @@ func (f *File) name() string {
 // Again is the file for the n-th of several plays in one run.
 func (f *File) Again(n, of int) *File {
 	again := *f
-	again.play = n
+	again.play, again.plays = n, of
 	again.Doc.Name = fmt.Sprintf("%s (%d of %d)", cmp.Or(f.Doc.Name, f.Base()), n, of)
 	return &again
 }

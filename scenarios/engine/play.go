@@ -21,7 +21,8 @@ import (
 // playFile plays one file on a clean laboratory.
 func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	fr := &fileRun{run: r, file: f, labels: map[string]time.Time{}, backgrounds: map[string]*background{}, found: map[string]bool{}}
-	res = FileResult{Path: f.Path, Name: visible(f.Doc.Name), Description: visible(f.Doc.Description), Clauses: f.Doc.Clauses, Started: clock.WallNow(), Source: f.Source}
+	res = FileResult{Path: f.Path, Play: f.play, Plays: f.plays, Name: visible(f.Doc.Name), Description: visible(f.Doc.Description), Clauses: f.Doc.Clauses,
+		Started: clock.WallNow(), Source: f.Source}
 	if res.Name == "" {
 		res.Name = f.Base()
 	}

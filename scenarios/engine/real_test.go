@@ -64,7 +64,8 @@ func TestRealBoards(t *testing.T) {
 	}
 }
 
-// TestBoardBehind: a decision that is unexpected because the board lacks a change says so.
+// TestBoardBehind: a decision that is unexpected because the board lacks a change says so, and the report shows the
+// presentation as the last request.
 func TestBoardBehind(t *testing.T) {
 	t.Parallel()
 	for ahead, want := range map[int]string{0: "reason no_valid_grant\n", 2: "reason no_valid_grant; its board has revision 1, the server 3 (synced waits"} {
@@ -76,6 +77,10 @@ steps:
 `, Options{})
 		if got := res.Files[0].Reason + "\n"; !strings.Contains(got, want) {
 			t.Errorf("%d revisions behind: got %q, want %q in it\n%s", ahead, got, want, out)
+		}
+		made := res.Files[0].Steps[0].Exchanges
+		if n := len(made); n == 0 || !strings.HasSuffix(made[n-1].URL, "/people/present") {
+			t.Errorf("%d revisions behind: the step shows %+v, want the presentation last", ahead, made)
 		}
 	}
 }

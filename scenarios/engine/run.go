@@ -151,7 +151,7 @@ func stopsAt(opt Options, f FileResult) string {
 
 // notPlayed is the result of a file that the run didn't get to.
 func notPlayed(f *File, why string) FileResult {
-	return FileResult{Path: f.Path, Name: cmp.Or(f.Doc.Name, f.Base()), Description: f.Doc.Description, Clauses: f.Doc.Clauses,
+	return FileResult{Path: f.Path, Play: f.play, Plays: f.plays, Name: cmp.Or(f.Doc.Name, f.Base()), Description: f.Doc.Description, Clauses: f.Doc.Clauses,
 		Status: judge.Skipped, Reason: report.NotRun + why, Started: clock.WallNow(), Source: f.Source}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -46,19 +47,23 @@ func (p *Present) run(x *frame) (fields, error) {
 	return out, err
 }
 
-// behind says that a door's board lacks a change, which may be why it decided unexpectedly; "" if it doesn't.
+// behind says that a door's board lacks a change, which may be why it decided unexpectedly; "" if it doesn't. The report
+// shows the presentation as the step's last request, not this one.
 func (x *frame) behind(door string) string {
 	of := x.run.dir.door(door)
-	all, _, err := x.run.lab.boards(x.ctx)
-	i := slices.IndexFunc(all, func(b board) bool { return of != nil && b.BoardID == of.id })
-	if err != nil || i < 0 || all[i].AppliedRevision >= all[i].DesiredRevision {
+	if of == nil || of.owner == "" {
+		return ""
+	}
+	var b board
+	err := x.run.lab.ask((&trace{}).on(x.ctx), of.owner, http.MethodGet, "/boards/"+esc(of.id), nil, &b)
+	if err != nil || b.AppliedRevision >= b.DesiredRevision {
 		return ""
 	}
 	why := "synced waits until changes have arrived"
-	if !all[i].Online {
+	if !b.Online {
 		why = "it is offline"
 	}
-	return fmt.Sprintf("; its board has revision %d, the server %d (%s)", all[i].AppliedRevision, all[i].DesiredRevision, why)
+	return fmt.Sprintf("; its board has revision %d, the server %d (%s)", b.AppliedRevision, b.DesiredRevision, why)
 }
 
 func credential(body, who map[string]any, link bool) {
