@@ -2,6 +2,7 @@ package expression
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -94,9 +95,15 @@ func baseOf(n ast.Node) (*ast.IdentifierNode, bool) {
 	}
 }
 
-// certain are the paths of an expression that are read in any case: not those that
-// only stand after "or", "??" or "?:", and not what ?. asks for.
-func certain(n ast.Node) (out []string) {
+// reading is a path that an expression reads once these conditions hold.
+type reading struct {
+	path string
+	when []ast.Node // the left sides of each "and" before it
+}
+
+// certain are the paths of an expression that are read in any case, or after an "and" whose left side holds: not those
+// that only stand after "or", "??" or "?:", and not what ?. asks for.
+func certain(n ast.Node) (out []reading) {
 	all := func(ns ...ast.Node) {
 		for _, n := range ns {
 			out = append(out, certain(n)...)
@@ -104,10 +111,10 @@ func certain(n ast.Node) (out []string) {
 	}
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
-		return []string{n.Value}
+		return []reading{{path: n.Value}}
 	case *ast.MemberNode:
 		if _, plain := baseOf(n); plain && !optional(n) {
-			return []string{n.String()}
+			return []reading{{path: n.String()}}
 		}
 		all(n.Node)
 	case *ast.UnaryNode:
@@ -117,7 +124,9 @@ func certain(n ast.Node) (out []string) {
 		case "or", "||", "??", "and", "&&": // the right side may depend on the left
 			all(n.Left)
 			if n.Operator == "and" || n.Operator == "&&" {
-				all(n.Right)
+				for _, r := range certain(n.Right) {
+					out = append(out, reading{r.path, append(r.when, n.Left)})
+				}
 			}
 		default:
 			all(n.Left, n.Right)
@@ -144,8 +153,25 @@ func optional(n ast.Node) bool {
 }
 
 // Lacks is a path that the expression has read although it doesn't exist, "" for none. What stands only after "or",
-// "??" or "?:", and what ?. asks for, may be missing.
-func (e *Expr) Lacks(env map[string]any) string { return unreachable(e.must, env) }
+// "??" or "?:", after an "and" whose left side is false, and what ?. asks for, may be missing.
+func (e *Expr) Lacks(env map[string]any) string {
+	for _, r := range e.must {
+		if p := unreachable([]string{r.path}, env); p != "" && !slices.ContainsFunc(r.when, func(n ast.Node) bool { return isFalse(n, env) }) {
+			return p
+		}
+	}
+	return ""
+}
+
+// isFalse reports whether a condition in an expression is false.
+func isFalse(n ast.Node, env map[string]any) bool {
+	part, err := Compile(n.String())
+	if err != nil {
+		return false
+	}
+	v, err := part.Run(env)
+	return err == nil && v == false
+}
 
 // Absent is the first path of the expression whose last name is missing in the value before it, "" if none is. A path
 // with ?. asks whether it exists.
