@@ -106,6 +106,22 @@ func TestLacks(t *testing.T) {
 		`data.nope != "x" and count == 0`:                                  "data.nope",
 		`count == 0 and status != 504 and data.nope != "x" or count == 0`:  "",
 		`not (count == 0 and status == 504 and data.nope == "x") or count`: "data.nope",
+
+		`let s = data.nope; s != "x"`:                                        "data.nope",
+		`let d = data; d.nope != "x"`:                                        "data.nope",
+		`let d = data?.nope; d != "x"`:                                       "",
+		`let status2 = 1; status == 504`:                                     "",
+		`let n = count; n > 0 and first.result == "opened" or count == 0`:    "",
+		`let n = count; n == 0 and data.nope != "x"`:                         "data.nope",
+		`[data.nope] != ["x"]`:                                               "data.nope",
+		`{"a": data.nope} != {"a": "x"}`:                                     "data.nope",
+		`(count == 0 ? data.nope : "x") != "y"`:                              "data.nope",
+		`(count > 0 ? first.result : "none") != "denied"`:                    "",
+		`(count == 0 ? "none" : first.result) != "denied"`:                   "",
+		`(count > 0 ? "none" : data.nope) != "y"`:                            "data.nope",
+		`[first?.result] != ["x"]`:                                           "",
+		`let o = [data?.nope ?? 5]; o != [4]`:                                "",
+		`let first2 = first?.result; count == 0 or first.result == "opened"`: "",
 	} {
 		if got := must.Get(Compile(src))(t).Lacks(env); got != want {
 			t.Errorf("%s: lacks %q, want %q", src, got, want)
