@@ -35,6 +35,7 @@ func (c *checker) vacuous(d *Doc) {
 func (c *checker) empty(steps []Step, fixed map[string]bool) {
 	for i := range steps {
 		s := &steps[i]
+		s.fixed = maps.Clone(s.columns(fixed))
 		c.copies.before(s)
 		if w := s.Verbs.Wait; w != nil {
 			s.waits = c.running[w.For]

@@ -19,11 +19,11 @@ func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
 	}
 	asked, want := x.step.asked(), x.step.Never == nil
 	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
-		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: asked.Verbs.decides}
+		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: asked.Verbs.decides, Fixed: x.fixed}
 	})
 }
 
-// captured notes where the names of a step's captures come from.
+// captured notes where the names of a step's captures come from, before they are set.
 func (x *frame) captured(sc *scope) {
 	names := map[string]*expression.Expr{}
 	for name, e := range x.step.Capture {
@@ -32,7 +32,7 @@ func (x *frame) captured(sc *scope) {
 	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words())
 }
 
-// computed notes where the names that a step sets come from.
+// computed notes where the names that a step sets come from, before they are set.
 func (x *frame) computed(vars VarSet) {
 	values := map[string]evidence.Value{}
 	for name, value := range vars {
@@ -40,8 +40,11 @@ func (x *frame) computed(vars VarSet) {
 			return value.eval(&scope{file: x.file, vars: env})
 		}}
 	}
-	x.file.past.Computed(values, x.scope.env(), x.scope.ofTable)
+	x.file.past.Computed(values, x.scope.env(), x.fixed)
 }
+
+// fixed reports whether a name has the same value whatever the target does.
+func (x *frame) fixed(name string) bool { return x.scope.ofTable(name) || x.step.fixed[name] }
 
 // exprs are the expressions in a value.
 func (a Any) exprs() (out []*expression.Expr) {

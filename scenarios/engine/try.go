@@ -258,15 +258,15 @@ func (x *frame) capture(out fields) error {
 		x.file.mu.Unlock()
 	}
 	sc := x.with(out)
+	if len(x.step.Capture) > 0 {
+		x.captured(sc)
+	}
 	for _, name := range keysOf(x.step.Capture) {
 		v, err := x.step.Capture[name].value(sc)
 		if err != nil {
 			return fmt.Errorf("capture %s: %w", name, err)
 		}
-		x.scope.root().set(name, v)
-	}
-	if len(x.step.Capture) > 0 {
-		x.captured(sc)
+		x.scope.root().assign(name, v)
 	}
 	return nil
 }

@@ -20,6 +20,9 @@ type View struct {
 	// Decided reports fields of the answer that the file itself decided, such as which boards are read. nil: none.
 	Decided func(field string) bool
 
+	// Fixed reports names that have the same value whatever the target answers. nil: none.
+	Fixed func(name string) bool
+
 	expr *expression.Expr
 }
 
@@ -33,8 +36,12 @@ func (v View) couldDiffer() bool {
 		if differs, ok := v.withOtherPast(); ok {
 			return differs
 		}
-		own = earlier(e, env)
+		named := earlier(e, env)
+		own = new(source).holds(e, named, v.Fixed)
 		spots = spotsIn(e, own)
+		if len(named) > 0 && len(own) == 0 {
+			return false
+		}
 	}
 	if len(spots) == 0 {
 		return !v.Still
