@@ -87,16 +87,22 @@ func (s *Step) eitherWay() bool {
 	return evidence.FitsBoth(a.Status.codes())
 }
 
-// speaksOfFailure reports whether a required part of the body belongs to failures, or identifies one.
-func (e Answered) speaksOfFailure() bool {
-	if e.Match == nil {
-		return false
-	}
-	m, ok := e.Match.v.(map[string]Any)
+// saysFailure reports whether a required part of the body belongs to failures, or identifies one.
+func saysFailure(match any) bool {
+	m, ok := match.(map[string]any)
 	for _, n := range []string{"error", "message", "statusCode", "details", "reason", "detail", "success"} {
 		if _, there := m[n]; there {
 			return true
 		}
 	}
 	return !ok
+}
+
+// matching is the part that the body must contain.
+func (e Answered) matching(x *frame) (any, error) {
+	want, err := e.Match.eval(x.scope)
+	if m, ok := want.(map[string]any); err == nil && (want == nil || ok && len(m) == 0) {
+		return nil, &invalid{text: "match is empty: every answer would match"}
+	}
+	return want, err
 }
