@@ -261,6 +261,9 @@ func (k known) element(v any) map[string]any {
 		if !k.words.any(f, v) {
 			out[f] = k.words[f][0][0]
 		}
+		if tooLow(f, v) {
+			out[f] = 1.0
+		}
 	}
 	return out
 }

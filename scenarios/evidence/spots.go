@@ -97,6 +97,7 @@ func put(in any, p spot, v any) any {
 			m = map[string]any{}
 		}
 		m[name] = put(m[name], p[1:], v)
+		notAhead(m, name)
 		return m
 	case int:
 		l, _ := in.([]any)
