@@ -49,6 +49,9 @@ func (v View) couldDiffer() bool {
 	if fitsAllStatuses(spots, env, func(env map[string]any) bool { return v.is(v.Want, env) }) {
 		return false
 	}
+	if spots = v.undecided(spots); len(spots) == 0 {
+		return false
+	}
 	both := names(spots, "status") && names(spots, "error")
 	other := func(changed map[string]any) bool {
 		return (!both || agree(changed)) && v.is(!v.Want, consistent(changed, env))
@@ -92,6 +95,11 @@ func (v View) decided() bool {
 	return v.Decided != nil && len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool {
 		return !v.Decided(p.last()) && !(slices.Contains(listed, p.last()) && v.readsOnlyDecided())
 	})
+}
+
+// undecided are the spots that the file itself didn't decide.
+func (v View) undecided(spots []spot) []spot {
+	return slices.DeleteFunc(spots, func(p spot) bool { return v.Decided != nil && v.Decided(p.last()) })
 }
 
 // readsOnlyDecided reports whether the expectation reads only such fields of a list's elements.
