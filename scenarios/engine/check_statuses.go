@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/doorlab/doorlab/scenarios/evidence"
@@ -46,6 +48,22 @@ func (c *checker) fitsAll(s *Step) {
 	}
 	if why := evidence.FitsMost(a.Status.codes()); why != "" {
 		c.b.Problem(s.pos, "%s", why)
+	}
+}
+
+// nothingUnexpected reports the name unexpected where nothing is expected of the presentations that it counts.
+func (c *checker) nothingUnexpected(s *Step) {
+	if p := s.asked().Verbs.PresentEach; p == nil || p.expects() || c.names["unexpected"] {
+		return
+	}
+	exprs := slices.Collect(maps.Values(s.Capture))
+	for i := range s.Expect {
+		exprs = append(exprs, &s.Expect[i])
+	}
+	for _, e := range exprs {
+		if slices.Contains(slices.Concat(e.Paths, keysOf(e.Names)), "unexpected") || slices.Contains(e.Paths, "it.unexpected") {
+			c.b.Problem(e.Pos, "unexpected counts presentations that don't end as expected: give present_each a result or a reason")
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func (v *Verbs) decides(field string) bool {
 	if j := v.Journal; j != nil {
 		return field == "action" && j.Action.set() || field == "cause" && j.Cause.set() || field == "commandId" && j.Command.set()
 	}
-	if v.PresentEach != nil && !v.PresentEach.Result.set() && !v.PresentEach.Reason.set() {
+	if v.PresentEach != nil && !v.PresentEach.expects() {
 		return field == "count"
 	}
 	return (field == "count" || field == "boardId" || field == "placeId") && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
