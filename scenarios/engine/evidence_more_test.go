@@ -103,3 +103,66 @@ func TestBackgroundResults(t *testing.T) {
 		`{cases: [1, 2], group: [{call: {path: /echo}, background: p}, {wait: p}, {expect: p.data.n == 3 and row < 3}]}`: judge.Pass,
 	})
 }
+
+// TestSeveralAnswers: the answers of a repeated request agree with what is derived from them, and a claim at them must
+// tell a success from a refusal.
+func TestSeveralAnswers(t *testing.T) {
+	t.Parallel()
+	const three, nowhere = `{command: {door: "\"dor_1\"", key: k, times: 3}, `, `{call: {path: /nowhere, times: 2}, `
+	playsAs(t, nil, map[string]judge.Status{
+		three + `expect: "fresh + count(answers, .replayed) == len(answers)"}`:                              judge.Invalid,
+		three + `expect: "count(answers, .replayed) == 2"}`:                                                 judge.Pass,
+		three + `expect: fresh == 1}`:                                                                       judge.Pass,
+		three + `expect: "fresh == 1 and len(answers) == 3"}`:                                               judge.Pass,
+		three + `expect: "all(answers, .status == 200)"}`:                                                   judge.Pass,
+		three + `expect: "all(answers, .status < 600)"}`:                                                    judge.Invalid,
+		three + `expect: "all(answers, .status < 500)"}`:                                                    judge.Invalid, // fits a refusal as well
+		three + `expect: "answers[0].data.commandId == answers[2].data.commandId"}`:                         judge.Pass,
+		three + `expect: "answers[0].data == data"}`:                                                        judge.Invalid,
+		three + `expect: "all(answers, .data.outcome == 'reported')"}`:                                      judge.Pass,
+		three + `expect: same}`:                                                                             judge.Pass,
+		nowhere + `expect: "answers[0].status == status"}`:                                                  judge.Invalid,
+		nowhere + `expect: "len(answers) == 2 and answers[1].status == statuses[1]"}`:                       judge.Invalid,
+		nowhere + `expect: "answers[1].status == 404"}`:                                                     judge.Pass,
+		nowhere + `expect: "answers[0].body == answers[1].body"}`:                                           judge.Pass,
+		nowhere + `expect: "not (json(answers) contains 'secret')"}`:                                        judge.Pass,
+		nowhere + `expect: status == 404, capture: {r: it}}, {expect: "r.answers[0].status == r.status"}`:   judge.Invalid,
+		nowhere + `expect: status == 404, capture: {r: it}}, {expect: "r.answers[0].error == 'not_found'"}`: judge.Pass,
+	})
+	for expect, want := range map[string]bool{`all(answers, .status < 500)`: true, `all(answers, .data.outcome == "reported")`: false, `count(answers, .status == 200) == 3`: false} {
+		source := "steps: [" + three + `expect: '` + expect + `', clauses: [CMD-1]}]`
+		res, out := play(t, newFake(t), source, Options{})
+		if got := res.Files[0]; strings.Contains(got.Reason, "opposite answer") != want {
+			t.Errorf("%s: got %s %q, want it refused: %t\n%s", expect, got.Status, got.Reason, want, out)
+		}
+	}
+}
+
+// TestPresentations: without an expected result or reason nothing is unexpected, and every presentation has a reason.
+func TestPresentations(t *testing.T) {
+	t.Parallel()
+	const ann = `{permit: {person: ann, place: "\"plc_1\""}}, {present_each: {people: ann, doors: "\"dor_1\""`
+	playsAs(t, nil, map[string]judge.Status{
+		ann + `}, expect: len(reasons) >= 1}`:                                         judge.Invalid,
+		ann + `}, expect: len(reasons) == 1}`:                                         judge.Pass,
+		ann + `}, expect: results.denied == 1}`:                                       judge.Pass,
+		ann + `}, expect: results?.opened == nil}`:                                    judge.Pass,
+		ann + `}, expect: reasons.no_valid_grant == count}`:                           judge.Pass,
+		ann + `, result: denied}}`:                                                    judge.Pass,
+		ann + `, result: denied}, expect: unexpected == 0}`:                           judge.Pass,
+		ann + `, result: denied}, background: p}, {wait: p, expect: unexpected == 0}`: judge.Pass,
+	})
+	for step, bad := range map[string]bool{
+		ann + `}, expect: unexpected == 0}`:                                 true,
+		ann + `}, expect: it.unexpected == 0}`:                              true,
+		ann + `}, capture: {u: unexpected}}, {expect: u == 0}`:              true,
+		ann + `}, background: p}, {wait: p, expect: unexpected == 0}`:       true,
+		ann + `, reason: revoked}, expect: unexpected == 0}`:                false,
+		ann + `}, capture: {unexpected: count}}, {expect: unexpected == 1}`: false,
+	} {
+		_, err := Parse("one.yaml", []byte("steps: ["+step+"]"))
+		if got := err != nil && strings.Contains(err.Error(), "unexpected counts"); got != bad {
+			t.Errorf("%s: got %v, want it refused: %t", step, err, bad)
+		}
+	}
+}

@@ -66,6 +66,15 @@ func (x *frame) fits(a *answer, was fields) bool {
 			}
 			out["statuses"] = list
 		}
+		if list, ok := was["answers"].([]any); ok {
+			list = slices.Clone(list)
+			for i := 0; i < len(list); i += every {
+				one := a.fields()
+				one["headers"], _ = member(list[i], "headers")
+				list[i] = one
+			}
+			out["answers"] = list
+		}
 		out["headers"] = was["headers"]
 		if !x.holds(out) {
 			return false
