@@ -42,7 +42,9 @@ func (x *frame) captured(sc *scope) {
 	if len(names) == 0 {
 		return
 	}
-	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words())
+	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), func(e *expression.Expr) bool {
+		return x.alive() || x.onlyReached(e, sc.vars)
+	})
 }
 
 // computed notes where the names that a step sets come from, before they are set.

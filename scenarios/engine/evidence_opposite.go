@@ -132,6 +132,8 @@ func (x *frame) evidence(out fields) {
 	claims := s.ownClaims()
 	if x.hollow && len(s.Expect) == 0 {
 		why = "it looked at nothing"
+	} else if x.listens(out) {
+		why = "it only shows that somebody listens"
 	} else if other := x.bothWays(out); other != "" {
 		why = "it would have passed with the opposite answer as well (" + other + ")"
 	} else if x.either {

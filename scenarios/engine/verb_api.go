@@ -138,6 +138,7 @@ func (c *Call) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.lives = onlyLives(path)
 	q := request{method: c.Method, path: path, header: map[string]string{}}
 	if c.Place.set() {
 		if q.placeID, err = x.place(c.Place); err != nil {

@@ -52,6 +52,7 @@ type given struct {
 	src  *source
 	at   spot              // where the value is in the source, if that is all there is to it
 	deps map[string]*given // names in it that were given before
+	says says
 	make func(env map[string]any) (any, error)
 }
 
@@ -109,8 +110,9 @@ func (h *Past) Forget(name string) {
 }
 
 // Captured says that names were captured from an answer, in their order. env is everything that the expressions saw
-// before the names had these values, and own the parts of the answer in it.
-func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words) {
+// before the names had these values, and own the parts of the answer in it. listens reports expressions that only show
+// that somebody listens; nil: none.
+func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, listens func(*expression.Expr) bool) {
 	src := &source{env: env, words: words}
 	all := map[string]*given{}
 	for _, name := range sortedKeys(names) {
@@ -129,6 +131,7 @@ func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]a
 			}
 			return v, err
 		}}
+		all[name].says = saysOf(len(spotsIn(e, own)) > 0, listens != nil && listens(e))
 	}
 	h.gives(all)
 }
@@ -156,6 +159,7 @@ func (h *Past) Computed(values map[string]Value, env map[string]any, fixed func(
 			}
 			g.src.speaks(e, g.src.holds(e, own, fixed))
 		}
+		g.says = saysOf(len(g.src.spots) > 0, false)
 		all[name] = g
 	}
 	h.gives(all)
