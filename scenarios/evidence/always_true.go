@@ -27,10 +27,18 @@ func neverAhead(n ast.Node) bool {
 
 // notAhead makes the revisions of a board of which one was changed possible.
 func notAhead(board map[string]any, changed string) {
-	other := map[string]string{"appliedRevision": "desiredRevision", "desiredRevision": "appliedRevision"}[changed]
+	other := ""
+	switch changed {
+	case "appliedRevision":
+		other = "desiredRevision"
+	case "desiredRevision":
+		other = "appliedRevision"
+	default:
+		return
+	}
 	applied, err := expression.Number(board["appliedRevision"])
 	desired, err2 := expression.Number(board["desiredRevision"])
-	if other == "" || err != nil || err2 != nil || applied <= desired {
+	if err != nil || err2 != nil || applied <= desired {
 		return
 	}
 	n, _ := expression.Number(board[changed])
@@ -42,8 +50,11 @@ var fromOne = set(`boot epoch sessionMs`)
 
 // tooLow reports a value that such a field never has.
 func tooLow(field string, v any) bool {
+	if !fromOne[field] { // what isn't a number would be written into an error
+		return false
+	}
 	n, err := expression.Number(v)
-	return fromOne[field] && err == nil && n < 1
+	return err == nil && n < 1
 }
 
 // lastName is the name of an identifier or of a field; "" for anything else.
