@@ -35,6 +35,7 @@ func (c *checker) vacuous(d *Doc) {
 func (c *checker) empty(steps []Step, fixed map[string]bool) {
 	for i := range steps {
 		s := &steps[i]
+		s.fixed = maps.Clone(s.columns(fixed))
 		c.copies.before(s)
 		if w := s.Verbs.Wait; w != nil {
 			s.waits = c.running[w.For]
@@ -71,6 +72,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			c.running[s.Background] = s
 		}
 		c.fitsAll(s)
+		c.nothingUnexpected(s)
 		c.claimsNothing(s)
 		for i := range s.Expect {
 			s.Expect[i].still = s.Expect[i].copies || evidence.RefersOnlyTo(&s.Expect[i].Expr, known)
@@ -146,7 +148,7 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 	case v.Present != nil:
 		return v.Present.Result.set() || v.Present.Reason.set()
 	case v.PresentEach != nil:
-		return v.PresentEach.Result.set() || v.PresentEach.Reason.set()
+		return v.PresentEach.expects()
 	case v.Phone != nil:
 		return v.Phone.Result.set() || v.Phone.Reason.set() || v.Phone.Answered != nil
 	case v.Boards != nil, v.Journal != nil, v.Records != nil, v.Events != nil:

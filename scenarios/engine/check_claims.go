@@ -89,11 +89,10 @@ func (v *Verbs) lab() bool {
 // lives are paths whose answer only says that the server listens, and nothing about a guarantee.
 var lives = map[string]bool{"/livez": true, "/readyz": true, "/version": true}
 
-func (v *Verbs) alive() bool {
-	if v.Call == nil {
-		return false
-	}
-	path, _, _ := strings.Cut(v.Call.Path.raw, "?")
+func (v *Verbs) alive() bool { return v.Call != nil && onlyLives(v.Call.Path.raw) }
+
+func onlyLives(path string) bool {
+	path, _, _ = strings.Cut(path, "?")
 	path, _, _ = strings.Cut(path, "#")
 	return lives[strings.TrimRight(path, "/")]
 }
@@ -118,6 +117,9 @@ func (c *Control) refused() bool {
 		if n.raw == "404" || n.raw == "405" || !strings.HasPrefix(n.raw, "4") && !strings.HasPrefix(n.raw, "5") {
 			return false
 		}
+	}
+	if c.Error.raw == "not_found" || c.Error.raw == "method_not_allowed" {
+		return false
 	}
 	return len(c.Status) > 0 || c.Error.set()
 }

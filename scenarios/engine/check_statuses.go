@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/doorlab/doorlab/scenarios/evidence"
@@ -49,6 +51,22 @@ func (c *checker) fitsAll(s *Step) {
 	}
 }
 
+// nothingUnexpected reports the name unexpected where nothing is expected of the presentations that it counts.
+func (c *checker) nothingUnexpected(s *Step) {
+	if p := s.asked().Verbs.PresentEach; p == nil || p.expects() || c.names["unexpected"] {
+		return
+	}
+	exprs := slices.Collect(maps.Values(s.Capture))
+	for i := range s.Expect {
+		exprs = append(exprs, &s.Expect[i])
+	}
+	for _, e := range exprs {
+		if slices.Contains(slices.Concat(e.Paths, keysOf(e.Names)), "unexpected") || slices.Contains(e.Paths, "it.unexpected") {
+			c.b.Problem(e.Pos, "unexpected counts presentations that don't end as expected: give present_each a result or a reason")
+		}
+	}
+}
+
 // codes are the statuses that are known before the run.
 func (s Statuses) codes() (out []int) {
 	for _, n := range s {
@@ -87,16 +105,22 @@ func (s *Step) eitherWay() bool {
 	return evidence.FitsBoth(a.Status.codes())
 }
 
-// speaksOfFailure reports whether a required part of the body belongs to failures, or identifies one.
-func (e Answered) speaksOfFailure() bool {
-	if e.Match == nil {
-		return false
-	}
-	m, ok := e.Match.v.(map[string]Any)
+// saysFailure reports whether a required part of the body belongs to failures, or identifies one.
+func saysFailure(match any) bool {
+	m, ok := match.(map[string]any)
 	for _, n := range []string{"error", "message", "statusCode", "details", "reason", "detail", "success"} {
 		if _, there := m[n]; there {
 			return true
 		}
 	}
 	return !ok
+}
+
+// matching is the part that the body must contain.
+func (e Answered) matching(x *frame) (any, error) {
+	want, err := e.Match.eval(x.scope)
+	if m, ok := want.(map[string]any); err == nil && (want == nil || ok && len(m) == 0) {
+		return nil, &invalid{text: "match is empty: every answer would match"}
+	}
+	return want, err
 }

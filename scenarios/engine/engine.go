@@ -67,6 +67,7 @@ type frame struct {
 	res    *StepResult
 	hollow bool   // all was checked on an empty list
 	either bool   // a list of statuses from templates fits a success and a refusal
+	lives  bool   // it asked whether the server listens
 	last   fields // what the expectations were checked against
 	act    *activity
 }

@@ -18,21 +18,36 @@ func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
 		return
 	}
 	asked, want := x.step.asked(), x.step.Never == nil
+	decided := func(field string) bool { return asked.Verbs.decides(field) }
+	if e == asked.Verbs.all() {
+		decided = func(field string) bool { return x.chose(&asked.Verbs, field) }
+	}
 	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
-		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: asked.Verbs.decides}
+		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: decided, Fixed: x.fixed}
 	})
 }
 
-// captured notes where the names of a step's captures come from.
+// wholeResult stands for the result of a step in the background, which has its name.
+var wholeResult, _ = expression.Compile("it")
+
+// captured notes where the names of a step's captures come from, and its own in the background, before they are set.
 func (x *frame) captured(sc *scope) {
 	names := map[string]*expression.Expr{}
+	if x.step.Background != "" {
+		names[x.step.Background] = wholeResult
+	}
 	for name, e := range x.step.Capture {
 		names[name] = &e.Expr
 	}
-	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words())
+	if len(names) == 0 {
+		return
+	}
+	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), func(e *expression.Expr) bool {
+		return x.alive() || x.onlyReached(e, sc.vars)
+	})
 }
 
-// computed notes where the names that a step sets come from.
+// computed notes where the names that a step sets come from, before they are set.
 func (x *frame) computed(vars VarSet) {
 	values := map[string]evidence.Value{}
 	for name, value := range vars {
@@ -40,8 +55,11 @@ func (x *frame) computed(vars VarSet) {
 			return value.eval(&scope{file: x.file, vars: env})
 		}}
 	}
-	x.file.past.Computed(values, x.scope.env(), x.scope.ofTable)
+	x.file.past.Computed(values, x.scope.env(), x.fixed)
 }
+
+// fixed reports whether a name has the same value whatever the target does.
+func (x *frame) fixed(name string) bool { return x.scope.ofTable(name) || x.step.fixed[name] }
 
 // exprs are the expressions in a value.
 func (a Any) exprs() (out []*expression.Expr) {
@@ -71,10 +89,25 @@ func (v *Verbs) decides(field string) bool {
 	if j := v.Journal; j != nil {
 		return field == "action" && j.Action.set() || field == "cause" && j.Cause.set() || field == "commandId" && j.Command.set()
 	}
-	if v.PresentEach != nil && !v.PresentEach.Result.set() && !v.PresentEach.Reason.set() {
+	if v.PresentEach != nil && !v.PresentEach.expects() {
 		return field == "count"
 	}
 	return (field == "count" || field == "boardId" || field == "placeId") && v.Boards != nil && v.Boards.Of.set() && v.Boards.All == nil
+}
+
+// chose reports whether a field of each element that the verb reads is what the file chose them by.
+func (x *frame) chose(v *Verbs, field string) bool {
+	switch {
+	case v.Boards != nil:
+		return (field == "boardId" || field == "placeId") && v.Boards.Of.set()
+	case v.Journal != nil && (field == "boardId" || field == "doorId"):
+		of, err := v.Journal.Of.eval(x.scope)
+		ids, err2 := many(of, "boards")
+		return err == nil && err2 == nil && len(ids) == 1 && (field == "boardId" || x.run.dir.door(ids[0]) != nil)
+	case v.Records != nil:
+		return field == "doorId" && v.Records.Door.set() || field == "method" && v.Records.Method != "" || field == "commandId" && v.Records.Command.set()
+	}
+	return v.decides(field)
 }
 
 // onlyTelling drops from the file's expectations the words that no answer would have.

@@ -66,6 +66,15 @@ func (x *frame) fits(a *answer, was fields) bool {
 			}
 			out["statuses"] = list
 		}
+		if list, ok := was["answers"].([]any); ok {
+			list = slices.Clone(list)
+			for i := 0; i < len(list); i += every {
+				one := a.fields()
+				one["headers"], _ = member(list[i], "headers")
+				list[i] = one
+			}
+			out["answers"] = list
+		}
 		out["headers"] = was["headers"]
 		if !x.holds(out) {
 			return false
@@ -123,6 +132,8 @@ func (x *frame) evidence(out fields) {
 	claims := s.ownClaims()
 	if x.hollow && len(s.Expect) == 0 {
 		why = "it looked at nothing"
+	} else if x.listens(out) {
+		why = "it only shows that somebody listens"
 	} else if other := x.bothWays(out); other != "" {
 		why = "it would have passed with the opposite answer as well (" + other + ")"
 	} else if x.either {

@@ -14,7 +14,7 @@ import (
 
 // reason is why the step's people came in or didn't: "" if it decided nothing, or not for all of them alike.
 func (x *frame) reason(out fields) vocab.Reason {
-	v, reason := &x.step.Verbs, ""
+	v, reason := &x.step.asked().Verbs, ""
 	switch {
 	case v.Present != nil, v.Phone != nil:
 		reason, _ = out["reason"].(string)

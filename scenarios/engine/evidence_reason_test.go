@@ -40,6 +40,20 @@ func TestReasonsOfDecisions(t *testing.T) {
 	}
 }
 
+// TestReasonsOfWaits: a wait is evidence for what its background step decided.
+func TestReasonsOfWaits(t *testing.T) {
+	t.Parallel()
+	for clause, bad := range map[string]bool{"SYNC-2": true, "PERM-7": false} {
+		f := newFake(t)
+		f.reasons = map[string]string{"01011110001": "expired"}
+		source := `steps: [{call: {path: /echo}, expect: data.n == 3}, {present: {phone: "01011110001", door: "\"dor_1\"", result: denied}, background: p}, {wait: p, clauses: [` + clause + `]}]`
+		res, out := play(t, f, source, Options{})
+		if got := res.Files[0].Reason; strings.Contains(got, "the decision's reason was expired") != bad {
+			t.Errorf("%s: got %s %q, want it refused: %t\n%s", clause, res.Files[0].Status, got, bad, out)
+		}
+	}
+}
+
 // TestUnfit: the clauses that a decision's reason says nothing about are noted, row by row.
 func TestUnfit(t *testing.T) {
 	t.Parallel()

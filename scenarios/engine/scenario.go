@@ -55,8 +55,9 @@ type Step struct {
 
 	Verbs
 
-	asserts bool  // what the target does can make it fail
-	waits   *Step // the step in the background that it waits for
+	asserts bool            // what the target does can make it fail
+	waits   *Step           // the step in the background that it waits for
+	fixed   map[string]bool // names that have the same value whatever the target does, before the step
 }
 
 // asked is the step whose answer the expectations are about.

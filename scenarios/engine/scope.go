@@ -46,10 +46,15 @@ func (s *scope) root() *scope {
 }
 
 func (s *scope) set(name string, v any) {
+	s.assign(name, v)
+	s.file.past.Forget(name)
+}
+
+// assign is set for a value whose origin has been noted.
+func (s *scope) assign(name string, v any) {
 	s.mu.Lock()
 	s.vars[name] = v
 	s.mu.Unlock()
-	s.file.past.Forget(name)
 }
 
 func (s *scope) forget(name string) {

@@ -251,22 +251,20 @@ func (x *frame) expectations(sc *scope) (first error) {
 
 // capture names parts of the result. A missing part is an error: later steps would compare nothing with nothing.
 func (x *frame) capture(out fields) error {
+	sc := x.with(out)
+	x.captured(sc)
 	if x.step.Background != "" {
-		x.scope.root().set(x.step.Background, out)
+		x.scope.root().assign(x.step.Background, out)
 		x.file.mu.Lock()
 		x.file.found[x.step.Background] = true
 		x.file.mu.Unlock()
 	}
-	sc := x.with(out)
 	for _, name := range keysOf(x.step.Capture) {
 		v, err := x.step.Capture[name].value(sc)
 		if err != nil {
 			return fmt.Errorf("capture %s: %w", name, err)
 		}
-		x.scope.root().set(name, v)
-	}
-	if len(x.step.Capture) > 0 {
-		x.captured(sc)
+		x.scope.root().assign(name, v)
 	}
 	return nil
 }

@@ -162,8 +162,8 @@ func (v *VarSet) run(x *frame) (fields, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.scope.root().set(name, e)
 		x.computed(VarSet{name: (*v)[name]})
+		x.scope.root().assign(name, e)
 	}
 	return nil, nil
 }

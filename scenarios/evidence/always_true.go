@@ -25,6 +25,38 @@ func neverAhead(n ast.Node) bool {
 		l == "desiredRevision" && b.Operator == ">=" && r == "appliedRevision"
 }
 
+// notAhead makes the revisions of a board of which one was changed possible.
+func notAhead(board map[string]any, changed string) {
+	other := ""
+	switch changed {
+	case "appliedRevision":
+		other = "desiredRevision"
+	case "desiredRevision":
+		other = "appliedRevision"
+	default:
+		return
+	}
+	applied, err := expression.Number(board["appliedRevision"])
+	desired, err2 := expression.Number(board["desiredRevision"])
+	if err != nil || err2 != nil || applied <= desired {
+		return
+	}
+	n, _ := expression.Number(board[changed])
+	board[other] = as(board[other], n)
+}
+
+// fromOne are fields that begin at 1.
+var fromOne = set(`boot epoch sessionMs`)
+
+// tooLow reports a value that such a field never has.
+func tooLow(field string, v any) bool {
+	if !fromOne[field] { // what isn't a number would be written into an error
+		return false
+	}
+	n, err := expression.Number(v)
+	return err == nil && n < 1
+}
+
 // lastName is the name of an identifier or of a field; "" for anything else.
 func lastName(n ast.Node) string {
 	switch n := n.(type) {
@@ -48,7 +80,7 @@ func neverNegative(n ast.Node) bool {
 	switch l := b.Left.(type) {
 	case *ast.IdentifierNode:
 		counts = l.Value == "count" || l.Value == "total" || l.Value == "hits"
-		if l.Value == "boot" || l.Value == "epoch" || l.Value == "sessionMs" { // these begin at 1
+		if fromOne[l.Value] {
 			counts, least = true, 1
 		}
 	case *ast.BuiltinNode:

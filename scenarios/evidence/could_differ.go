@@ -20,6 +20,9 @@ type View struct {
 	// Decided reports fields of the answer that the file itself decided, such as which boards are read. nil: none.
 	Decided func(field string) bool
 
+	// Fixed reports names that have the same value whatever the target answers. nil: none.
+	Fixed func(name string) bool
+
 	expr *expression.Expr
 }
 
@@ -33,13 +36,20 @@ func (v View) couldDiffer() bool {
 		if differs, ok := v.withOtherPast(); ok {
 			return differs
 		}
-		own = earlier(e, env)
+		named := earlier(e, env)
+		own = new(source).holds(e, named, v.Fixed)
 		spots = spotsIn(e, own)
+		if len(named) > 0 && len(own) == 0 {
+			return false
+		}
 	}
 	if len(spots) == 0 {
 		return !v.Still
 	}
 	if fitsAllStatuses(spots, env, func(env map[string]any) bool { return v.is(v.Want, env) }) {
+		return false
+	}
+	if spots = v.undecided(spots); len(spots) == 0 {
 		return false
 	}
 	both := names(spots, "status") && names(spots, "error")
@@ -85,6 +95,11 @@ func (v View) decided() bool {
 	return v.Decided != nil && len(spots) > 0 && !slices.ContainsFunc(spots, func(p spot) bool {
 		return !v.Decided(p.last()) && !(slices.Contains(listed, p.last()) && v.readsOnlyDecided())
 	})
+}
+
+// undecided are the spots that the file itself didn't decide.
+func (v View) undecided(spots []spot) []spot {
+	return slices.DeleteFunc(spots, func(p spot) bool { return v.Decided != nil && v.Decided(p.last()) })
 }
 
 // readsOnlyDecided reports whether the expectation reads only such fields of a list's elements.

@@ -63,7 +63,10 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	if issued[p.last()] {
 		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
 	}
-	if len(p) == 1 && p.last() == "body" {
+	if tally[p.last()] && len(p) == 1 {
+		out = append(out, tallies(v)...)
+	}
+	if len(p) == 1 && (p.last() == "body" || tally[p.last()]) {
 		out = slices.DeleteFunc(out, func(o any) bool { m, ok := o.(map[string]any); return ok && len(m) == 0 })
 	}
 	if len(p) == 1 && each[p.last()] {
@@ -107,6 +110,18 @@ func size(v any) int {
 	}
 	l, _ := v.([]any)
 	return len(l)
+}
+
+// tally are results that count words: at least one.
+var tally = set(`results reasons`)
+
+// tallies are results with one more word, and with only one.
+func tallies(v any) (out []any) {
+	words, _ := v.(map[string]any)
+	for _, w := range sortedKeys(words) {
+		return []any{put(words, spot{nonsense}, words[w]), map[string]any{w: words[w]}}
+	}
+	return nil
 }
 
 // nonsense is a text that no expectation speaks of.
@@ -260,6 +275,9 @@ func (k known) element(v any) map[string]any {
 		out[f] = v
 		if !k.words.any(f, v) {
 			out[f] = k.words[f][0][0]
+		}
+		if tooLow(f, v) {
+			out[f] = 1.0
 		}
 	}
 	return out

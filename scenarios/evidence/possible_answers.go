@@ -17,7 +17,7 @@ var listed = []string{"records", "events", "lines", "boards"}
 // consistent makes what the engine derives from a list agree with the list, or the list with a changed length, and
 // the body of an answer with its parts.
 func consistent(env, was map[string]any) map[string]any {
-	env = oneBody(env, was)
+	env = oneBody(together(env, was), was)
 	for _, name := range listed {
 		list, ok := env[name].([]any)
 		before, _ := was[name].([]any)
@@ -50,8 +50,24 @@ func consistent(env, was map[string]any) map[string]any {
 				out[end] = list[i]
 			}
 		}
-		return out
+		return inWhole(out, name, "count", "first", "last")
 	}
+	return env
+}
+
+// inWhole copies these parts of an answer into the whole result, if there is one with them.
+func inWhole(env map[string]any, parts ...string) map[string]any {
+	whole, _ := env["it"].(map[string]any)
+	if whole == nil {
+		return env
+	}
+	whole = maps.Clone(whole)
+	for _, part := range parts {
+		if has(whole, part) {
+			whole[part] = env[part]
+		}
+	}
+	env["it"] = whole
 	return env
 }
 
@@ -88,16 +104,7 @@ func oneBody(env, was map[string]any) map[string]any {
 	}
 	page(out, body, was)
 	out["body"] = body
-	if whole, _ := env["it"].(map[string]any); whole != nil {
-		whole = maps.Clone(whole)
-		for _, part := range append([]string{"body", "status"}, bodyParts...) {
-			if has(whole, part) {
-				whole[part] = out[part]
-			}
-		}
-		out["it"] = whole
-	}
-	return out
+	return inWhole(out, append([]string{"body", "status"}, bodyParts...)...)
 }
 
 // page makes a list and its total agree, as a page is never longer than the list.

@@ -31,7 +31,7 @@ func (k known) others(field string, v any, depth int) (out []any) {
 	s, _ := v.(string)
 	list := k.words.of(field, s)
 	if list == nil {
-		return different(v, k, depth)
+		return slices.DeleteFunc(different(v, k, depth), func(o any) bool { return tooLow(field, o) })
 	}
 	for _, w := range list {
 		if w != s {

@@ -49,10 +49,10 @@ func common(path string) bool {
 }
 
 // SpeaksOfMore reports whether an expectation is about something that isn't known of an answer that wasn't given: a
-// whole body, a header that not every answer has, or whether several answers are the same.
+// whole body, a header that not every answer has, or whether several answers are the same as a whole.
 func SpeaksOfMore(e *expression.Expr) bool {
 	for n := range e.Names {
-		if n == "same" || n == "answers" {
+		if n == "same" || n == "answers" && !onlyPartsOfAnswers(e) {
 			return true
 		}
 	}
@@ -60,6 +60,13 @@ func SpeaksOfMore(e *expression.Expr) bool {
 		name, ofHeader := strings.CutPrefix(p, "headers")
 		return p == "body" || p == "it" || ofHeader && !common(name)
 	})
+}
+
+// onlyPartsOfAnswers reports whether an expectation looks at fields of the single answers, and at none of their bodies
+// or headers as a whole.
+func onlyPartsOfAnswers(e *expression.Expr) bool {
+	f := e.Mentions.Fields
+	return len(f) > 0 && !slices.Contains(f, "body") && !slices.Contains(f, "headers")
 }
 
 // RefersOnlyTo reports whether an expression refers only to fixed values: names, or parts of values such as ann.phone.

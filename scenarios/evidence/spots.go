@@ -97,6 +97,7 @@ func put(in any, p spot, v any) any {
 			m = map[string]any{}
 		}
 		m[name] = put(m[name], p[1:], v)
+		notAhead(m, name)
 		return m
 	case int:
 		l, _ := in.([]any)
@@ -108,15 +109,22 @@ func put(in any, p spot, v any) any {
 	return in
 }
 
-// wholes are a step's result with one part changed: it always has all its parts.
+// wholes are a step's result with one part changed: it always has all its parts. What repeats the answer changes by
+// itself only for an expression that names it.
 func wholes(v any, k known, env map[string]any) (out []any) {
 	parts, _ := v.(map[string]any)
 	for _, name := range sortedKeys(parts) {
+		if repeats[name] && !slices.Contains(k.Fields, name) {
+			continue
+		}
 		for _, o := range others(spot{name}, parts[name], k, env) {
 			out = append(out, put(parts, spot{name}, o))
 		}
 	}
 	return out
 }
+
+// repeats are results that repeat the answers of a request.
+var repeats = set(`answers statuses fresh`)
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -17,10 +17,11 @@ import (
 
 // source is where names come from: an answer, or whatever else a step saw.
 type source struct {
-	env   map[string]any // what the expressions saw
-	spots []spot         // the parts of it that they mention
-	words Words
-	known known // what they compare it with, and which fields they read
+	env    map[string]any // what the expressions saw
+	spots  []spot         // the parts of it that they mention
+	beside []any          // values that the file fixes and they mention
+	words  Words
+	known  known // what they compare it with, and which fields they read
 }
 
 // speaks adds an expression that sees the source; own are the names whose parts may change.
@@ -30,11 +31,28 @@ func (s *source) speaks(e *expression.Expr, own map[string]any) {
 	s.known.Fields = append(s.known.Fields, e.Mentions.Fields...)
 }
 
+// holds adds the values of those names of an expression that the file fixes; it returns the others.
+func (s *source) holds(e *expression.Expr, own map[string]any, fixed func(name string) bool) map[string]any {
+	free := maps.Clone(own)
+	for n := range own {
+		if fixed != nil && fixed(n) {
+			delete(free, n)
+		}
+	}
+	for _, p := range spotsIn(e, own) {
+		if !has(free, p[0]) {
+			s.beside = append(s.beside, plain(read(own, p), 2)...)
+		}
+	}
+	return free
+}
+
 // given is a name's value as a function of where it came from.
 type given struct {
 	src  *source
 	at   spot              // where the value is in the source, if that is all there is to it
 	deps map[string]*given // names in it that were given before
+	says says
 	make func(env map[string]any) (any, error)
 }
 
@@ -52,7 +70,8 @@ func (g *given) with(changed map[*source]map[string]any, made map[*given]any) (a
 		if err != nil {
 			return nil, err
 		}
-		env = put(env, spot{name}, v).(map[string]any)
+		env = maps.Clone(env)
+		env[name] = v
 	}
 	v, err := g.make(env)
 	if err == nil {
@@ -90,21 +109,29 @@ func (h *Past) Forget(name string) {
 	delete(h.given, name)
 }
 
-// Captured says that names were captured from an answer. env is everything that the expressions saw, and own the
-// parts of the answer in it.
-func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words) {
+// Captured says that names were captured from an answer, in their order. env is everything that the expressions saw
+// before the names had these values, and own the parts of the answer in it. listens reports expressions that only show
+// that somebody listens; nil: none.
+func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, listens func(*expression.Expr) bool) {
 	src := &source{env: env, words: words}
 	all := map[string]*given{}
 	for _, name := range sortedKeys(names) {
 		e := names[name]
 		src.speaks(e, own)
-		all[name] = &given{src: src, at: whole(e, own), deps: h.before(e, own), make: func(env map[string]any) (any, error) {
+		deps := h.before(e, own)
+		for n := range e.Names {
+			if g := all[n]; g != nil && !has(own, n) {
+				deps[n] = g
+			}
+		}
+		all[name] = &given{src: src, at: whole(e, own), deps: deps, make: func(env map[string]any) (any, error) {
 			v, err := e.Run(env)
 			if err == nil && v == nil {
 				err = errNoValue // the step would have been BLOCKED
 			}
 			return v, err
 		}}
+		all[name].says = saysOf(len(spotsIn(e, own)) > 0, listens != nil && listens(e))
 	}
 	h.gives(all)
 }
@@ -118,7 +145,8 @@ type Value struct {
 }
 
 // Computed says that a step gave names to values. env is everything that their expressions saw; fixed reports the
-// names in it that the file itself fixes, such as the columns of a table that is written down.
+// names in it that the file itself fixes, such as its vars and the columns of a table that is written down. It is told
+// before the names have their new values, because these may be computed from the old ones.
 func (h *Past) Computed(values map[string]Value, env map[string]any, fixed func(name string) bool) {
 	all := map[string]*given{}
 	for name, value := range values {
@@ -129,9 +157,9 @@ func (h *Past) Computed(values map[string]Value, env map[string]any, fixed func(
 				g.deps[n] = d
 				delete(own, n)
 			}
-			maps.DeleteFunc(own, func(n string, _ any) bool { return fixed(n) })
-			g.src.speaks(e, own)
+			g.src.speaks(e, g.src.holds(e, own, fixed))
 		}
+		g.says = saysOf(len(g.src.spots) > 0, false)
 		all[name] = g
 	}
 	h.gives(all)
@@ -179,7 +207,8 @@ func (v View) withOtherPast() (differs, ok bool) {
 	for n := range deps {
 		delete(own, n)
 	}
-	root := &given{src: &source{env: v.Env, spots: spotsIn(e, own)}, deps: deps, make: e.Run}
+	root := &given{src: &source{env: v.Env}, deps: deps, make: e.Run}
+	root.src.spots = spotsIn(e, root.src.holds(e, own, v.Fixed))
 	looked := root.looked(mentioned)
 	other := func(changed map[*source]map[string]any) bool {
 		for src, env := range changed {
@@ -242,6 +271,7 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 	sources := g.sources()
 	k.Values = slices.Clone(k.Values)
 	for _, s := range sources {
+		k.Values = append(k.Values, s.beside...)
 		for _, p := range s.spots {
 			k.Values = append(k.Values, plain(read(s.env, p), 2)...)
 		}

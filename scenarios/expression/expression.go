@@ -32,8 +32,8 @@ type Expr struct {
 	Paths    []string       // the longest paths outside of predicates, such as data.items[0].id; each once
 	Mentions Mentions       // texts, numbers and names of fields in it
 
-	must []string // paths that are read in any case
-	tree ast.Node // as written
+	must []reading // paths that are read, not only perhaps
+	tree ast.Node  // as written
 	prog *vm.Program
 }
 

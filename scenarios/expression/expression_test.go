@@ -89,6 +89,46 @@ func TestReads(t *testing.T) {
 	}
 }
 
+// TestLacks: the right side of "and" is read only if the left side holds, wherever the "and" stands.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	env := map[string]any{"count": 0, "status": 504, "data": map[string]any{}}
+	for src, want := range map[string]string{
+		`count == 1 and first.result == "opened" or count == 0`:            "",
+		`not (count > 0 and last.cause == "onsite")`:                       "",
+		`status == 200 and data.outcome == "reported" or status == 504`:    "",
+		`count > 0 and status == 504 and first.result == "opened"`:         "",
+		`count > 0 and first.result == "opened"`:                           "", // asked where never waits for it
+		`(status == 504 and data.nope != "x") == true`:                     "data.nope",
+		`status == 504 and data.nope != "x" or count == 0`:                 "data.nope",
+		`count == 0 and (status == 504 and data.nope != "x")`:              "data.nope",
+		`not (count == 0 and data.nope == "x")`:                            "data.nope",
+		`data.nope != "x" and count == 0`:                                  "data.nope",
+		`count == 0 and status != 504 and data.nope != "x" or count == 0`:  "",
+		`not (count == 0 and status == 504 and data.nope == "x") or count`: "data.nope",
+
+		`let s = data.nope; s != "x"`:                                        "data.nope",
+		`let d = data; d.nope != "x"`:                                        "data.nope",
+		`let d = data?.nope; d != "x"`:                                       "",
+		`let status2 = 1; status == 504`:                                     "",
+		`let n = count; n > 0 and first.result == "opened" or count == 0`:    "",
+		`let n = count; n == 0 and data.nope != "x"`:                         "data.nope",
+		`[data.nope] != ["x"]`:                                               "data.nope",
+		`{"a": data.nope} != {"a": "x"}`:                                     "data.nope",
+		`(count == 0 ? data.nope : "x") != "y"`:                              "data.nope",
+		`(count > 0 ? first.result : "none") != "denied"`:                    "",
+		`(count == 0 ? "none" : first.result) != "denied"`:                   "",
+		`(count > 0 ? "none" : data.nope) != "y"`:                            "data.nope",
+		`[first?.result] != ["x"]`:                                           "",
+		`let o = [data?.nope ?? 5]; o != [4]`:                                "",
+		`let first2 = first?.result; count == 0 or first.result == "opened"`: "",
+	} {
+		if got := must.Get(Compile(src))(t).Lacks(env); got != want {
+			t.Errorf("%s: lacks %q, want %q", src, got, want)
+		}
+	}
+}
+
 func keys(m map[string]Pos) string {
 	var out []string
 	for _, n := range []string{"b", "data", "id", "items", "lines", "n"} {

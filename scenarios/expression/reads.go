@@ -2,6 +2,7 @@ package expression
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -94,9 +95,15 @@ func baseOf(n ast.Node) (*ast.IdentifierNode, bool) {
 	}
 }
 
-// certain are the paths of an expression that are read in any case: not those that
-// only stand after "or", "??" or "?:", and not what ?. asks for.
-func certain(n ast.Node) (out []string) {
+// reading is a path that an expression reads once these conditions hold.
+type reading struct {
+	path string
+	when []ast.Node // the left sides of each "and" before it, and the conditions of "?:"
+}
+
+// certain are the paths of an expression that are read in any case, after an "and" whose left side holds, or in the
+// branch of a "?:" that is taken: not those that only stand after "or" or "??", and not what ?. asks for.
+func certain(n ast.Node) (out []reading) {
 	all := func(ns ...ast.Node) {
 		for _, n := range ns {
 			out = append(out, certain(n)...)
@@ -104,10 +111,10 @@ func certain(n ast.Node) (out []string) {
 	}
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
-		return []string{n.Value}
+		return []reading{{path: n.Value}}
 	case *ast.MemberNode:
 		if _, plain := baseOf(n); plain && !optional(n) {
-			return []string{n.String()}
+			return []reading{{path: n.String()}}
 		}
 		all(n.Node)
 	case *ast.UnaryNode:
@@ -117,7 +124,7 @@ func certain(n ast.Node) (out []string) {
 		case "or", "||", "??", "and", "&&": // the right side may depend on the left
 			all(n.Left)
 			if n.Operator == "and" || n.Operator == "&&" {
-				all(n.Right)
+				out = append(out, once(n.Left, certain(n.Right))...)
 			}
 		default:
 			all(n.Left, n.Right)
@@ -132,10 +139,50 @@ func certain(n ast.Node) (out []string) {
 		all(n.Arguments...)
 	case *ast.ConditionalNode:
 		all(n.Cond)
+		out = append(out, once(n.Cond, certain(n.Exp1))...)
+		out = append(out, once(&ast.UnaryNode{Operator: "not", Node: n.Cond}, certain(n.Exp2))...)
 	case *ast.SliceNode:
 		all(n.Node)
+	case *ast.VariableDeclaratorNode:
+		all(n.Value)
+		for _, r := range certain(n.Expr) {
+			if r, ok := r.after(n); ok {
+				out = append(out, r)
+			}
+		}
+	case *ast.ArrayNode:
+		all(n.Nodes...)
+	case *ast.SequenceNode:
+		all(n.Nodes...)
+	case *ast.MapNode:
+		all(n.Pairs...)
+	case *ast.PairNode:
+		all(n.Value)
 	}
 	return out
+}
+
+// once adds a condition to what is read.
+func once(holds ast.Node, in []reading) (out []reading) {
+	for _, r := range in {
+		out = append(out, reading{r.path, append(r.when, holds)})
+	}
+	return out
+}
+
+// after is the reading outside of a let: the path of what the name stands for; false if that has none.
+func (r reading) after(let *ast.VariableDeclaratorNode) (reading, bool) {
+	out := reading{path: r.path}
+	for _, cond := range r.when {
+		out.when = append(out.when, &ast.VariableDeclaratorNode{Name: let.Name, Value: let.Value, Expr: cond})
+	}
+	rest, inside := strings.CutPrefix(r.path, let.Name)
+	if !inside || rest != "" && inWord(rest[0]) {
+		return out, true
+	}
+	_, plain := baseOf(let.Value)
+	out.path = let.Value.String() + rest
+	return out, plain && !optional(let.Value)
 }
 
 func optional(n ast.Node) bool {
@@ -143,9 +190,26 @@ func optional(n ast.Node) bool {
 	return ok && (m.Optional || optional(m.Node))
 }
 
-// Lacks is a path that the expression has read although it doesn't exist, "" for none. What stands only after "or",
-// "??" or "?:", and what ?. asks for, may be missing.
-func (e *Expr) Lacks(env map[string]any) string { return unreachable(e.must, env) }
+// Lacks is a path that the expression has read although it doesn't exist, "" for none. What stands only after "or"
+// or "??", after an "and" whose left side is false, in the other branch of a "?:", and what ?. asks for, may be missing.
+func (e *Expr) Lacks(env map[string]any) string {
+	for _, r := range e.must {
+		if p := unreachable([]string{r.path}, env); p != "" && !slices.ContainsFunc(r.when, func(n ast.Node) bool { return isFalse(n, env) }) {
+			return p
+		}
+	}
+	return ""
+}
+
+// isFalse reports whether a condition in an expression is false.
+func isFalse(n ast.Node, env map[string]any) bool {
+	part, err := Compile(n.String())
+	if err != nil {
+		return false
+	}
+	v, err := part.Run(env)
+	return err == nil && v == false
+}
 
 // Absent is the first path of the expression whose last name is missing in the value before it, "" if none is. A path
 // with ?. asks whether it exists.

@@ -1,0 +1,28 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestReadAfterAnd: what stands after an "and" whose left side is false was never read, and may be missing; a mistyped
+// field after one that holds may not.
+func TestReadAfterAnd(t *testing.T) {
+	t.Parallel()
+	const lines = `{journal: {of: "\"brd_1\""}, expect: `
+	for steps, want := range map[string]judge.Status{
+		lines + `count == 1 and last.cause == "command" or count == 0}`:                         judge.Pass,
+		lines + `not (count > 0 and last.cause == "onsite")}`:                                   judge.Pass,
+		lines + `count > 0 and last.cause == "onsite", never: 30ms}`:                            judge.Pass,
+		lines + `not (count == 0 and last.cause == "onsite")}`:                                  judge.Fail, // null has no field
+		`{call: {path: /echo}, expect: 'status == 200 and data.nope != "x" or status == 504'}`:  judge.Blocked,
+		`{call: {path: /echo}, expect: 'not (status == 200 and data.nope == "x")'}`:             judge.Blocked,
+		`{call: {path: /echo}, expect: 'status == 200 and data.nope == "x"', never: 30ms}`:      judge.Blocked,
+		`{call: {path: /echo}, expect: 'status == 200 and data.nope != "x" and data.n < 1000'}`: judge.Blocked,
+	} {
+		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
