@@ -269,7 +269,7 @@ func (k known) element(v any) map[string]any {
 func texts(x string, k known) []any {
 	out := []any{"", nonsense, x + nonsense, nonsense + x}
 	if at, err := time.Parse(time.RFC3339, x); err == nil {
-		out = []any{moved(at, -era), moved(at, era)}
+		out = times(at)
 	}
 	for _, c := range k.Values {
 		s, ok := c.(string)
@@ -287,11 +287,18 @@ func texts(x string, k known) []any {
 // era is how far a time in an answer might be off: that it isn't centuries ago says nothing.
 const era = 1000 * 24 * time.Hour
 
-func moved(at time.Time, by time.Duration) string {
+// oddly moves a time to another time of day, with other milliseconds.
+const oddly = 7*time.Hour + 31*time.Minute + 17*time.Second + 123*time.Millisecond
+
+// times are other times, at the same time of day and at another, and the time itself as it is written elsewhere.
+func times(at time.Time) (out []any) {
 	if last := time.Date(9998, 12, 31, 0, 0, 0, 0, time.UTC); at.After(last.Add(-era)) {
 		at = last.Add(-era)
 	}
-	return at.Add(by).UTC().Format("2006-01-02T15:04:05.000Z")
+	for _, by := range []time.Duration{-era, era, oddly - era, era - oddly} {
+		out = append(out, at.Add(by).UTC().Format("2006-01-02T15:04:05.000Z"))
+	}
+	return append(out, at.In(time.FixedZone("", 9*60*60)).Format(time.RFC3339))
 }
 
 func sameEra(a, b string) bool {

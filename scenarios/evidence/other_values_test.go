@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -50,8 +51,37 @@ func TestTimesInAnswers(t *testing.T) {
 	t.Parallel()
 	const now = "2026-03-02T10:00:00.000Z"
 	got := texts(now, known{Mentions: expression.Mentions{Values: []any{"1971-01-01T00:00:00Z", "2026-04-01T00:00:00Z", "a word"}}})
-	want := []any{"2023-06-06T10:00:00.000Z", "2028-11-26T10:00:00.000Z", "2026-04-01T00:00:00Z"}
+	want := []any{"2023-06-06T10:00:00.000Z", "2028-11-26T10:00:00.000Z", "2023-06-06T17:31:17.123Z", "2028-11-26T02:28:42.877Z",
+		"2026-03-02T19:00:00+09:00", "2026-04-01T00:00:00Z"}
 	if !slices.Equal(got, want) {
 		t.Errorf("other times than %s: got %v, want %v", now, got, want)
+	}
+}
+
+// TestIdleInData: an expectation of what an answer says in its data is idle unless other data break it.
+func TestIdleInData(t *testing.T) {
+	t.Parallel()
+	own := map[string]any{"data": map[string]any{"endsAt": "2026-03-31T03:00:00.000Z", "days": []any{
+		map[string]any{"date": "2026-03-01", "startsAt": "2026-03-01T00:00:00.000Z"}, map[string]any{"date": "2026-03-02", "startsAt": "2026-03-02T00:00:00.000Z"},
+	}}}
+	for src, idle := range map[string]bool{
+		// the time of day, and the form in which a time is written
+		`data.endsAt endsWith "T03:00:00.000Z"`:               false,
+		`data.endsAt[11:16] == "03:00"`:                       false,
+		`date(data.endsAt).Hour() == 3`:                       false,
+		`data.endsAt endsWith "Z"`:                            false,
+		`data.endsAt matches "\\.[0-9]{3}Z$"`:                 false,
+		`all(data.days, .startsAt endsWith "T00:00:00.000Z")`: false,
+		`data.endsAt contains "T"`:                            true,
+		`date(data.endsAt).Hour() < 24`:                       true,
+		`data.endsAt startsWith "20"`:                         true,
+		`data.endsAt > "2023-01-01T00:00:00Z"`:                true,
+		`data.endsAt < "2028-12-31T00:00:00Z"`:                true,
+	} {
+		var watch Watch
+		met(t, &watch, src, &report.Step{}, View{Env: own, Own: own, Words: WordsOf(), Past: &Past{}})
+		if got := len(watch.Idle()) == 1; got != idle {
+			t.Errorf("%s: idle is %t, want %t", src, got, idle)
+		}
 	}
 }
