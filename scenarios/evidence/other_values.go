@@ -112,7 +112,8 @@ func size(v any) int {
 // nonsense is a text that no expectation speaks of.
 const nonsense = "~?"
 
-// different are different values of the same kind, or of any kind for nil.
+// different are different values of the same kind, or of any kind for nil. Deeper than depth, single values still change,
+// in the first element of a list; nothing is absent there.
 func different(v any, k known, depth int) (out []any) {
 	switch x := v.(type) {
 	case nil:
@@ -190,7 +191,10 @@ func lists(l []any, k known, depth int) []any {
 			out = append(out, c)
 		}
 	}
-	if depth == 0 {
+	if depth <= 0 {
+		for _, v := range k.elements(l[0], depth-1) {
+			out = append(out, put(l, spot{0}, v))
+		}
 		return out
 	}
 	for _, i := range []int{0, len(l) - 1} {
@@ -224,20 +228,20 @@ func (k known) elements(v any, depth int) []any {
 }
 
 func mappings(m map[string]any, k known, depth int) []any {
-	out := []any{map[string]any{}}
+	var out []any
+	if depth >= 0 {
+		out = append(out, map[string]any{})
+	}
 	for _, c := range k.Values {
 		if _, object := c.(map[string]any); object {
 			out = append(out, c)
 		}
 	}
-	if depth == 0 {
-		return out
-	}
 	for _, name := range sortedKeys(m) {
 		values := k.others(name, m[name], depth-1)
 		s, _ := m[name].(string)
 		_, yesNo := m[name].(bool)
-		if !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
+		if depth > 0 && !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
 			values = append(values, nil)
 		}
 		for _, v := range values {

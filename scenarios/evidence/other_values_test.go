@@ -61,8 +61,12 @@ func TestTimesInAnswers(t *testing.T) {
 // TestIdleInData: an expectation of what an answer says in its data is idle unless other data break it.
 func TestIdleInData(t *testing.T) {
 	t.Parallel()
+	span := func(start, end string) any {
+		return map[string]any{"start": start, "end": end, "by": map[string]any{"state": "online"}}
+	}
 	own := map[string]any{"data": map[string]any{"endsAt": "2026-03-31T03:00:00.000Z", "days": []any{
-		map[string]any{"date": "2026-03-01", "startsAt": "2026-03-01T00:00:00.000Z"}, map[string]any{"date": "2026-03-02", "startsAt": "2026-03-02T00:00:00.000Z"},
+		map[string]any{"date": "2026-03-01", "startsAt": "2026-03-01T00:00:00.000Z", "spans": []any{span("09:00", "18:00"), span("20:00", "21:00")}},
+		map[string]any{"date": "2026-03-02", "startsAt": "2026-03-02T00:00:00.000Z", "spans": []any{span("10:00", "18:00")}},
 	}}}
 	for src, idle := range map[string]bool{
 		// the time of day, and the form in which a time is written
@@ -77,6 +81,15 @@ func TestIdleInData(t *testing.T) {
 		`data.endsAt startsWith "20"`:                         true,
 		`data.endsAt > "2023-01-01T00:00:00Z"`:                true,
 		`data.endsAt < "2028-12-31T00:00:00Z"`:                true,
+		// lists in lists
+		`all(data.days, all(.spans, .start < .end))`:                                 false,
+		`all(data.days, len(.spans) == 0 or all(.spans, .start < .end))`:             false,
+		`none(data.days, any(.spans, .start >= "22:00"))`:                            false,
+		`all([data], all(.days, all(.spans, .by.state == "online")))`:                false,
+		`all(data.days, all(.spans, .start <= .start))`:                              true,
+		`all(data.days, all(.spans, len(.start) >= 0))`:                              true,
+		`all(data.days, all(.spans, .by.state in ["online", "offline", "unknown"]))`: true,
+		`all(data.days, len(.spans) == 0 or all(.spans, .start == .start))`:          true,
 	} {
 		var watch Watch
 		met(t, &watch, src, &report.Step{}, View{Env: own, Own: own, Words: WordsOf(), Past: &Past{}})
