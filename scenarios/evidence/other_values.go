@@ -3,6 +3,7 @@ package evidence
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		})
 	}
 	if p[0] == "headers" && len(p) == 2 && everyHas[p.last()] {
-		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
+		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil || o == "0" })
 	}
 	if p[0] == "headers" && p.last() == "Content-Type" && strings.HasPrefix(expression.Show(v), "application/json") {
 		return []any{"application/problem+json", "application/json" + nonsense}
@@ -117,8 +118,11 @@ const nonsense = "~?"
 func different(v any, k known, depth int) (out []any) {
 	switch x := v.(type) {
 	case nil:
-		out = []any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}
-		return append(out, k.Values...)
+		out = append([]any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}, k.Values...)
+		for _, c := range k.Values {
+			out = append(out, k.element(c))
+		}
+		return out
 	case bool:
 		return []any{!x}
 	case string:
@@ -275,6 +279,7 @@ func texts(x string, k known) []any {
 	if at, err := time.Parse(time.RFC3339, x); err == nil {
 		out = times(at)
 	}
+	out = append(append(out, digits(x, k)...), dates(x)...)
 	for _, c := range k.Values {
 		s, ok := c.(string)
 		switch {
@@ -284,6 +289,30 @@ func texts(x string, k known) []any {
 		case sameEra(s, x):
 			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// digits are other numbers for a number in a text, such as that of a header.
+func digits(x string, k known) (out []any) {
+	n, err := strconv.ParseFloat(x, 64)
+	if err != nil {
+		return nil
+	}
+	for _, o := range numbers(n, 0, k) {
+		out = append(out, expression.Show(o))
+	}
+	return out
+}
+
+// dates are other dates for a date.
+func dates(x string) (out []any) {
+	day, err := time.Parse(time.DateOnly, x)
+	if err != nil {
+		return nil
+	}
+	for _, by := range []time.Duration{-era, -24 * time.Hour, 24 * time.Hour, era} {
+		out = append(out, day.Add(by).Format(time.DateOnly))
 	}
 	return out
 }

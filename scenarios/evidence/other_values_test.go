@@ -65,9 +65,9 @@ func TestIdleInData(t *testing.T) {
 		return map[string]any{"start": start, "end": end, "by": map[string]any{"state": "online"}}
 	}
 	own := map[string]any{"data": map[string]any{"endsAt": "2026-03-31T03:00:00.000Z", "days": []any{
-		map[string]any{"date": "2026-03-01", "startsAt": "2026-03-01T00:00:00.000Z", "spans": []any{span("09:00", "18:00"), span("20:00", "21:00")}},
-		map[string]any{"date": "2026-03-02", "startsAt": "2026-03-02T00:00:00.000Z", "spans": []any{span("10:00", "18:00")}},
-	}}}
+		map[string]any{"note": nil, "date": "2026-03-01", "startsAt": "2026-03-01T00:00:00.000Z", "spans": []any{span("09:00", "18:00"), span("20:00", "21:00")}},
+		map[string]any{"note": nil, "date": "2026-03-02", "startsAt": "2026-03-02T00:00:00.000Z", "spans": []any{span("10:00", "18:00")}},
+	}}, "headers": map[string]any{"Retry-After": "17", "Content-Length": "120"}}
 	for src, idle := range map[string]bool{
 		// the time of day, and the form in which a time is written
 		`data.endsAt endsWith "T03:00:00.000Z"`:               false,
@@ -81,6 +81,20 @@ func TestIdleInData(t *testing.T) {
 		`data.endsAt startsWith "20"`:                         true,
 		`data.endsAt > "2023-01-01T00:00:00Z"`:                true,
 		`data.endsAt < "2028-12-31T00:00:00Z"`:                true,
+		// numbers and dates in texts
+		`int(headers["Retry-After"]) >= 1 and int(headers["Retry-After"]) <= 60`: false,
+		`int(headers["Retry-After"]) == 17`:                                      false,
+		`date(data.days[1].date) - date(data.days[0].date) == duration("24h")`:   false,
+		`all(0..1, date(data.days[#].date).Year() == 2026)`:                      false,
+		`int(headers["Retry-After"]) >= 0`:                                       true,
+		`int(headers["Content-Length"]) > 0`:                                     true,
+		`date(data.days[0].date).Year() > 2000`:                                  true,
+		`date(data.days[1].date) >= date(data.days[1].date)`:                     true,
+		// an object in place of null
+		`none(data.days, .note != nil and .note.type == "holiday")`:  false,
+		`none(data.days, .note != nil and .note.type != .note.type)`: true,
+		`none(data.days, .note == 7 and .note == 8)`:                 true,
+		`all(data.days, .note == nil or len(.note) >= 0)`:            true,
 		// lists in lists
 		`all(data.days, all(.spans, .start < .end))`:                                 false,
 		`all(data.days, len(.spans) == 0 or all(.spans, .start < .end))`:             false,
