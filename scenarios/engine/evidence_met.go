@@ -19,7 +19,7 @@ func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
 	}
 	asked, want := x.step.asked(), x.step.Never == nil
 	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
-		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: asked.Verbs.decides}
+		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: asked.Verbs.decides, Slowest: x.slowest()}
 	})
 }
 
@@ -29,7 +29,20 @@ func (x *frame) captured(sc *scope) {
 	for name, e := range x.step.Capture {
 		names[name] = &e.Expr
 	}
-	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words())
+	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), x.slowest())
+}
+
+// slowest is how long the step's verb may wait before it fails, in ms; 0 for the others.
+func (x *frame) slowest() float64 {
+	s := x.step.asked()
+	if s.Verbs.Synced == nil {
+		return 0
+	}
+	limit, err := s.Verbs.Synced.limit(s, x.scope)
+	if err != nil {
+		return 0
+	}
+	return float64(limit.Milliseconds())
 }
 
 // computed notes where the names that a step sets come from.

@@ -26,3 +26,28 @@ func TestReadAfterAnd(t *testing.T) {
 		}
 	}
 }
+
+// TestHowLongSynced: synced waits longer than any answer to a request; a limit beyond its own says nothing.
+func TestHowLongSynced(t *testing.T) {
+	t.Parallel()
+	for steps, want := range map[string]judge.Status{
+		`{synced: {}, expect: ms < 30000}`:                                    judge.Pass,
+		`{synced: {}, expect: ms <= 60000}`:                                   judge.Invalid,
+		`{synced: {}, within: 5m, expect: ms <= 60000}`:                       judge.Pass,
+		`{synced: {}, within: 5m, expect: ms <= 300000}`:                      judge.Invalid,
+		`{synced: {}, within: 20s, expect: ms < 30000}`:                       judge.Invalid,
+		`{synced: {}, background: b}, {wait: b, expect: ms < 30000}`:          judge.Pass,
+		`{synced: {}, background: b}, {wait: b, expect: ms < 90000}`:          judge.Invalid,
+		`{synced: {}, capture: {took: ms}}, {expect: took < 30000}`:           judge.Pass,
+		`{synced: {}, capture: {took: it}}, {expect: took.ms < 30000}`:        judge.Pass,
+		`{synced: {}, capture: {took: ms}}, {expect: took < 90000}`:           judge.Invalid,
+		`{call: {path: /echo}, expect: ms < 30000}`:                           judge.Invalid,
+		`{call: {path: /echo}, within: 5m, expect: ms < 30000}`:               judge.Invalid,
+		`{call: {path: /echo}, capture: {took: ms}}, {expect: took < 30000}`:  judge.Invalid,
+		`{call: {path: /echo}, background: b}, {wait: b, expect: ms < 30000}`: judge.Invalid,
+	} {
+		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -36,7 +37,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		}
 		return out
 	case name == "ms":
-		return numbers(v, slowest, k)
+		return numbers(v, cmp.Or(k.slowest, slowest), k)
 	case name == "count" && len(p) == 1:
 		n, _ := expression.Number(v)
 		return numbers(v, mostTimes*n+mostMore, k)
@@ -86,7 +87,8 @@ func succeeded(env map[string]any) bool {
 }
 
 // slowest is how long an answer may take, in ms: that it took less than 15 s says nothing, as a command without a
-// report is answered after 8 s and nearly every server that answers at all is faster.
+// report is answered after 8 s and nearly every server that answers at all is faster. A step that waits longer itself
+// has its own limit.
 const slowest = 14_999
 
 // mostTimes and mostMore bound how many more elements a list might have had: that there are fewer than a thousand where
@@ -258,7 +260,8 @@ func mappings(m map[string]any, k known, depth int) []any {
 // known is what is known about the values that an expression expects.
 type known struct {
 	expression.Mentions
-	words Words // of fields that have a closed list
+	words   Words   // of fields that have a closed list
+	slowest float64 // as in View
 }
 
 // element is a possible element of an empty list: all its fields have the same value.

@@ -20,7 +20,7 @@ type source struct {
 	env   map[string]any // what the expressions saw
 	spots []spot         // the parts of it that they mention
 	words Words
-	known known // what they compare it with, and which fields they read
+	known known // what they compare it with, which fields they read, and how slow the answer may be
 }
 
 // speaks adds an expression that sees the source; own are the names whose parts may change.
@@ -91,9 +91,9 @@ func (h *Past) Forget(name string) {
 }
 
 // Captured says that names were captured from an answer. env is everything that the expressions saw, and own the
-// parts of the answer in it.
-func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words) {
-	src := &source{env: env, words: words}
+// parts of the answer in it; slowest is that of a View.
+func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, slowest float64) {
+	src := &source{env: env, words: words, known: known{slowest: slowest}}
 	all := map[string]*given{}
 	for _, name := range sortedKeys(names) {
 		e := names[name]
@@ -249,7 +249,7 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 	return func(yield func(way) bool) {
 		for _, s := range sources {
 			k := k
-			k.words = s.words
+			k.words, k.slowest = s.words, s.known.slowest
 			for _, p := range looked[s] {
 				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
 					return
@@ -258,6 +258,7 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 		}
 		for _, s := range sources {
 			k := k
+			k.slowest = s.known.slowest
 			k.words, k.Values, k.Fields = s.words, append(slices.Clip(k.Values), s.known.Values...), append(slices.Clip(k.Fields), s.known.Fields...)
 			for _, p := range s.spots {
 				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
