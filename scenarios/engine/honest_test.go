@@ -51,3 +51,27 @@ func TestHowLongSynced(t *testing.T) {
 		}
 	}
 }
+
+// TestRelayOfTheOpposite: had the decision been the opposite, the relay's journal would say something else.
+func TestRelayOfTheOpposite(t *testing.T) {
+	t.Parallel()
+	for expect, want := range map[string]judge.Status{
+		`'journal[0].action == "deny"'`:                            judge.Pass,
+		`'len(journal) > 0 and none(journal, .action == "pulse")'`: judge.Pass,
+		`'journal[0].doorId == "dor_1"'`:                           judge.Invalid,
+		`'journal[0].seq == 4'`:                                    judge.Invalid,
+		`'journal[0].cause == "onsite"'`:                           judge.Invalid,
+		`'journal[0].grantId == nil'`:                              judge.Invalid, // nor has a free window one
+		`'len(journal) == 1'`:                                      judge.Invalid,
+		`'reason != "expired"'`:                                    judge.Invalid,
+		`'reason == "no_valid_grant"'`:                             judge.Pass,
+		`'len(journal) == 1 and result == "denied"'`:               judge.Pass,
+	} {
+		f := newFake(t)
+		f.lines = []m{{"seq": 4, "doorId": "dor_1", "action": "deny", "cause": "onsite", "grantId": nil}}
+		source := `steps: [{present: {phone: "01000000000", door: "\"dor_1\""}, expect: ` + expect + `, clauses: [ENT-1]}]`
+		if res, out := play(t, f, source, Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", expect, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
