@@ -153,7 +153,7 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 		all := v.all()
 		return all != nil && !evidence.Truism(&all.Expr)
 	case v.Control != nil:
-		return v.Control.refused()
+		return v.Control.refused() || v.Control.finds()
 	case v.MQTT != nil:
 		return v.MQTT.asserts()
 	case v.Load != nil:

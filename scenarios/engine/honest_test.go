@@ -75,3 +75,22 @@ func TestRelayOfTheOpposite(t *testing.T) {
 		}
 	}
 }
+
+// TestMatchOfControl: a match at a control step is an expectation unless every answer would match.
+func TestMatchOfControl(t *testing.T) {
+	t.Parallel()
+	for control, want := range map[string]judge.Status{
+		`{path: /boards, match: {total: 1}}`: judge.Pass,
+		`{path: /people/present, method: POST, body: {doorId: dor_1}, match: {data: {result: denied}}}`: judge.Pass,
+		`{path: /nothing, match: {data: {}}}`:                                                             judge.Invalid,
+		`{path: /clock, match: {data: {mode: virtual}}}`:                                                  judge.Invalid,
+		`{path: /faults, match: {data: []}}`:                                                              judge.Invalid,
+		`{path: /faults, method: POST, match: {data: {faultId: flt_1}}}`:                                  judge.Invalid,
+		`{path: /places/plc_1, method: PATCH, body: {entryPhone: "1"}, match: {data: {entryPhone: "1"}}}`: judge.Invalid,
+		`{path: /boards}`: judge.Invalid,
+	} {
+		if res, out := play(t, newFake(t), "steps: [{control: "+control+"}]", Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", control, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
