@@ -19,8 +19,19 @@ func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
 	}
 	asked, want := x.step.asked(), x.step.Never == nil
 	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
-		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: asked.Verbs.decides, Slowest: x.slowest()}
+		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still && !hides(own, e), Want: want, Decided: asked.Verbs.decides, Slowest: x.slowest()}
 	})
+}
+
+// hides reports whether an answer has a part that the expectation names: the file's own value of that name isn't what
+// it means.
+func hides(own map[string]any, e *Expr) bool {
+	for n := range e.Names {
+		if _, there := own[n]; there && !e.copies {
+			return true
+		}
+	}
+	return false
 }
 
 // captured notes where the names of a step's captures come from.

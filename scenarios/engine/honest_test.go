@@ -94,3 +94,32 @@ func TestMatchOfControl(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfTheResult: a part of a step's result hides the file's own value of the same name, where the result has it.
+func TestNamesOfTheResult(t *testing.T) {
+	t.Parallel()
+	const brd = `{journal: {of: "\"brd_1\""}, `
+	for source, want := range map[string]judge.Status{
+		`{setup: [{cohort: {name: boards}}], steps: [{boards: {}, expect: "all(boards, .online)"}]}`:      judge.Pass,
+		`{setup: [{cohort: {name: boards}}], steps: [{boards: {}, expect: "len(boards) >= 0"}]}`:          judge.Invalid,
+		`{setup: [{cohort: {name: boards}}], steps: [{call: {path: /echo}, expect: "boards.count > 0"}]}`: judge.Invalid,
+		`{vars: {count: 0}, steps: [` + brd + `expect: count == 0}]}`:                                     judge.Pass,
+		`{vars: {count: 0}, steps: [` + brd + `background: b}, {wait: b, expect: count == 0}]}`:           judge.Pass,
+		`{vars: {count: 0}, steps: [` + brd + `capture: {n: count}}, {expect: n == 0}]}`:                  judge.Pass,
+		`{setup: [{set: {count: 7}}], steps: [` + brd + `expect: count == 0}]}`:                           judge.Pass,
+		`{vars: {count: 0}, steps: [{call: {path: /echo}, expect: count == 0}]}`:                          judge.Invalid,
+		`{vars: {count: 0}, steps: [{call: {path: /echo}, capture: {n: count}}, {expect: n == 0}]}`:       judge.Invalid,
+		`{vars: {count: 0}, steps: [{expect: count == 0}]}`:                                               judge.Invalid,
+		`{vars: {count: 0}, steps: [{log: x, expect: count == 0}]}`:                                       judge.Invalid,
+		`{vars: {count: 0}, steps: [` + brd + `expect: count >= 0}]}`:                                     judge.Invalid,
+		`{vars: {now: 1}, steps: [{clock: {do: freeze}, expect: now != nil}]}`:                            judge.Invalid,
+		`{vars: {online: true}, steps: [{boards: {all: online}}]}`:                                        judge.Pass,
+		`{vars: {yes: true}, steps: [{boards: {all: yes}}]}`:                                              judge.Invalid,
+		`{vars: {count: 0}, steps: [{call: {path: /echo}}, {group: [{log: x}], expect: count == 0}]}`:     judge.Invalid,
+		`{vars: {total: 2}, steps: [{call: {path: /list}, expect: total == 2}]}`:                          judge.Pass,
+	} {
+		if res, out := play(t, newFake(t), source, Options{}); res.Files[0].Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", source, res.Files[0].Status, res.Files[0].Reason, want, out)
+		}
+	}
+}
