@@ -32,6 +32,7 @@ type fileRun struct {
 	found       map[string]bool // names that are the results of background steps
 	watch       evidence.Watch
 	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
+	broken      atomic.Bool // a step failed, and not because the file was interrupted
 	past        evidence.Past
 	hands       hands
 }
@@ -83,6 +84,7 @@ type verb interface {
 type failure struct {
 	text     string
 	definite bool // an expectation was evaluated, and it was false
+	ofAll    bool // so was the condition for each element, which never doesn't wait for
 }
 
 func (f *failure) Error() string { return f.text }

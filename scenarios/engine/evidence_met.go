@@ -12,12 +12,12 @@ import (
 // What the engine tells scenarios/evidence: which expectations it met, and where the file's names come from.
 
 // met notes an expectation that came out as err says, if it came out at all. own are the names from the step's
-// answer, or from the element of a list.
-func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
+// answer, or from the element of a list; want is what it must come out as.
+func (x *frame) met(e *Expr, sc *scope, own map[string]any, want bool, err error) {
 	if fail, failed := errors.AsType[*failure](err); err != nil && !(failed && fail.definite) {
 		return
 	}
-	asked, want := x.step.asked(), x.step.Never == nil
+	asked := x.step.asked()
 	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
 		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still && !hides(own, e), Want: want, Decided: asked.Verbs.decides, Slowest: x.slowest()}
 	})
