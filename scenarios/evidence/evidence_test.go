@@ -149,6 +149,18 @@ func TestEarlierAnswers(t *testing.T) {
 	}
 }
 
+// TestSharedPast: names that share what they come from many times over are looked at once each.
+func TestSharedPast(t *testing.T) {
+	t.Parallel()
+	g := &given{src: &source{}}
+	for range 200 {
+		g = &given{src: g.src, deps: map[string]*given{"a": g, "b": g}}
+	}
+	if got := g.sources(); len(got) != 1 {
+		t.Errorf("got %d sources, want 1", len(got))
+	}
+}
+
 // TestCopiesOfNames: a value compared with a copy of itself is equal; one captured again isn't a copy.
 func TestCopiesOfNames(t *testing.T) {
 	t.Parallel()

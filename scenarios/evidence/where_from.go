@@ -63,17 +63,21 @@ func (g *given) with(changed map[*source]map[string]any, made map[*given]any) (a
 
 // sources are everything that a value depends on.
 func (g *given) sources() (out []*source) {
-	add := func(s *source) {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
+	seen := map[*given]bool{} // names can share what they come from many times over
+	var visit func(g *given)
+	visit = func(g *given) {
+		if seen[g] {
+			return
+		}
+		seen[g] = true
+		if !slices.Contains(out, g.src) {
+			out = append(out, g.src)
+		}
+		for _, name := range sortedKeys(g.deps) {
+			visit(g.deps[name])
 		}
 	}
-	add(g.src)
-	for _, name := range sortedKeys(g.deps) {
-		for _, s := range g.deps[name].sources() {
-			add(s)
-		}
-	}
+	visit(g)
 	return out
 }
 
