@@ -70,6 +70,8 @@ type frame struct {
 	either bool   // a list of statuses from templates fits a success and a refusal
 	last   fields // what the expectations were checked against
 	act    *activity
+
+	takeBack func() // forgets what the steps of a group found in a try that doesn't count
 }
 
 // fields is a verb's result.
