@@ -64,9 +64,10 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		}
 		c.copies.after(s)
 		known := s.columns(fixed)
-		s.asserts = s.assertive(known)
+		seen := s.unhidden(known)
+		s.asserts = s.assertive(seen)
 		for n, e := range s.Capture {
-			fixed[n] = evidence.RefersOnlyTo(&e.Expr, s.decided(known))
+			fixed[n] = evidence.RefersOnlyTo(&e.Expr, s.decided(seen))
 		}
 		if s.Background != "" {
 			c.running[s.Background] = s
@@ -155,7 +156,7 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 		all := v.all()
 		return all != nil && !evidence.Truism(&all.Expr)
 	case v.Control != nil:
-		return v.Control.refused()
+		return v.Control.refused() || v.Control.finds()
 	case v.MQTT != nil:
 		return v.MQTT.asserts()
 	case v.Load != nil:
@@ -166,6 +167,17 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 		return anyAsserts(*v.Parallel)
 	}
 	return false
+}
+
+// unhidden are the fixed names that the parts of the step's result may not hide. Which of them they do hide is found out
+// when its expectations are met.
+func (s *Step) unhidden(fixed map[string]bool) map[string]bool {
+	if s.verb() == nil || s.Verbs.Group != nil || s.Verbs.Parallel != nil {
+		return fixed
+	}
+	out := maps.Clone(fixed)
+	maps.DeleteFunc(out, func(n string, _ bool) bool { return resultFields[n] })
+	return out
 }
 
 // decided adds to the fixed names the parts of the step's result that the lab or a load's generator decides.

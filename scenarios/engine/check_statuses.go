@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/doorlab/doorlab/scenarios/evidence"
 )
@@ -94,6 +95,38 @@ func (e Answered) succeeds() bool {
 	m, ok := e.Match.v.(map[string]Any)
 	_, success := m["success"]
 	return ok && success && len(m) == 1
+}
+
+// aboutSuccess are parts of a body that say little more than whether it is a success.
+var aboutSuccess = fieldSet(`success error message statusCode details`)
+
+// finds reports whether the request is expected to find a value in the answer that neither its path names nor the lab
+// itself has set.
+func (c *Control) finds() bool {
+	if c.Match == nil || c.ofTheLab() || strings.HasPrefix(c.Path.raw, "/faults") || strings.HasPrefix(c.Path.raw, "/places") && c.method() != "GET" {
+		return false
+	}
+	parts, _ := c.Match.v.(map[string]Any)
+	for name, part := range parts {
+		if !aboutSuccess[name] && part.saysMoreThan(c.Path.raw) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysMoreThan reports whether there is a single value in it that isn't a part of the path.
+func (a Any) saysMoreThan(path string) bool {
+	more := func(v Any) bool { return v.saysMoreThan(path) }
+	switch v := a.v.(type) {
+	case map[string]Any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), more)
+	case []Any:
+		return len(v) == 0 || slices.ContainsFunc(v, more)
+	case Text:
+		return !v.set() || !strings.Contains(path, v.raw)
+	}
+	return true
 }
 
 // eitherWay reports whether the request may succeed or be refused, and nothing else is expected of it.

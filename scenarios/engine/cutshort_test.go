@@ -48,3 +48,37 @@ func TestCutShort(t *testing.T) {
 		})
 	}
 }
+
+// TestFailedBeforeCutShort: what a step found before the file was interrupted still counts; what the interruption broke
+// is what was in progress.
+func TestFailedBeforeCutShort(t *testing.T) {
+	t.Parallel()
+	const wrong, hang = `{call: {path: /nowhere}, continue: true}`, `{load: {rate: 1/s, duration: 1s}, within: 90s, expect: sent == 5}`
+	for name, c := range map[string]struct {
+		steps, reason string
+		want          judge.Status
+	}{
+		"failed, then a load":            {wrong + ", " + hang, "expected a success, found 404", judge.Fail},
+		"failed in a group":              {`{group: [` + wrong + ", " + hang + `]}`, "expected a success, found 404", judge.Fail},
+		"failed in a row":                {`{cases: [/nowhere, /echo], call: {path: "${row}"}, continue: true}, ` + hang, "expected a success, found 404", judge.Fail},
+		"failed in a try":                {`{group: [` + wrong + ", " + hang + `], within: 90s}`, "interrupted; in progress: one.yaml:", judge.Invalid},
+		"blocked, then a load":           {`{call: {path: /echo}, expect: data.nope == nil, continue: true}, ` + hang, "interrupted; in progress: one.yaml:1: load", judge.Invalid},
+		"nothing wrong before":           {`{call: {path: /echo}}, ` + hang, "interrupted; in progress: one.yaml:1: load", judge.Invalid},
+		"failed while interrupted":       {`{load: {rate: 1/s, duration: 1s}, expect: sent == 5}`, "interrupted; in progress", judge.Invalid},
+		"failed beside one still to end": {`{pause: 90s, background: b}, {call: {path: /nowhere}, continue: true}, ` + hang + `, {wait: b}`, "expected a success, found 404", judge.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			loader := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
+				cancel()
+				return loadtest.Result{}, nil
+			}
+			var out bytes.Buffer
+			res, _ := Run(ctx, newFake(t).target(), []*File{parse(t, "steps: ["+c.steps+"]")}, Options{Loader: loader, Progress: &out})
+			if f := res.Files[0]; f.Status != c.want || !strings.Contains(f.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", f.Status, f.Reason, c.want, c.reason, &out)
+			}
+		})
+	}
+}

@@ -32,6 +32,7 @@ type fileRun struct {
 	found       map[string]bool // names that are the results of background steps
 	watch       evidence.Watch
 	setup       atomic.Bool // is played; what it looks at says nothing of a guarantee
+	broken      atomic.Bool // a step failed, and not because the file was interrupted
 	past        evidence.Past
 	hands       hands
 }
@@ -70,6 +71,8 @@ type frame struct {
 	lives  bool   // it asked whether the server listens
 	last   fields // what the expectations were checked against
 	act    *activity
+
+	takeBack func() // forgets what the steps of a group found in a try that doesn't count
 }
 
 // fields is a verb's result.
@@ -84,6 +87,7 @@ type verb interface {
 type failure struct {
 	text     string
 	definite bool // an expectation was evaluated, and it was false
+	ofAll    bool // so was the condition for each element, which never doesn't wait for
 }
 
 func (f *failure) Error() string { return f.text }

@@ -12,19 +12,30 @@ import (
 // What the engine tells scenarios/evidence: which expectations it met, and where the file's names come from.
 
 // met notes an expectation that came out as err says, if it came out at all. own are the names from the step's
-// answer, or from the element of a list.
-func (x *frame) met(e *Expr, sc *scope, own map[string]any, err error) {
+// answer, or from the element of a list; want is what it must come out as.
+func (x *frame) met(e *Expr, sc *scope, own map[string]any, want bool, err error) {
 	if fail, failed := errors.AsType[*failure](err); err != nil && !(failed && fail.definite) {
 		return
 	}
-	asked, want := x.step.asked(), x.step.Never == nil
+	asked := x.step.asked()
 	decided := func(field string) bool { return asked.Verbs.decides(field) }
 	if e == asked.Verbs.all() {
 		decided = func(field string) bool { return x.chose(&asked.Verbs, field) }
 	}
 	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
-		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still, Want: want, Decided: decided, Fixed: x.fixed}
+		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still && !hides(own, e), Want: want, Decided: decided, Fixed: x.fixed, Slowest: x.slowest()}
 	})
+}
+
+// hides reports whether an answer has a part that the expectation names: the file's own value of that name isn't what
+// it means.
+func hides(own map[string]any, e *Expr) bool {
+	for n := range e.Names {
+		if _, there := own[n]; there && !e.copies {
+			return true
+		}
+	}
+	return false
 }
 
 // wholeResult stands for the result of a step in the background, which has its name.
@@ -42,9 +53,22 @@ func (x *frame) captured(sc *scope) {
 	if len(names) == 0 {
 		return
 	}
-	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), func(e *expression.Expr) bool {
+	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), x.slowest(), func(e *expression.Expr) bool {
 		return x.alive() || x.onlyReached(e, sc.vars)
 	})
+}
+
+// slowest is how long the step's verb may wait before it fails, in ms; 0 for the others.
+func (x *frame) slowest() float64 {
+	s := x.step.asked()
+	if s.Verbs.Synced == nil {
+		return 0
+	}
+	limit, err := s.Verbs.Synced.limit(s, x.scope)
+	if err != nil {
+		return 0
+	}
+	return float64(limit.Milliseconds())
 }
 
 // computed notes where the names that a step sets come from, before they are set.

@@ -154,3 +154,29 @@ func TestWordsOfTheFile(t *testing.T) {
 		}
 	}
 }
+
+// TestEvidenceOfAnEarlierTry: what a step of a group found in a try that failed is no evidence in the one that counts.
+func TestEvidenceOfAnEarlierTry(t *testing.T) {
+	t.Parallel()
+	const look = `{journal: {of: "\"brd_1\"", atLeast: 0, all: cause == "command"}, name: look, clauses: [CMD-7]}`
+	for name, c := range map[string]struct {
+		steps string
+		want  judge.Status
+	}{
+		"only in the first":      {`{group: [{set: {n: "${n + 1}"}}, ` + strings.Replace(look, "atLeast: 0", `atLeast: 0, action: "${n < 2 ? \"pulse\" : \"hold\"}"`, 1) + `, {expect: n >= 2}], within: 5s}`, judge.Invalid},
+		"only in the last":       {`{group: [{set: {n: "${n + 1}"}}, ` + strings.Replace(look, "atLeast: 0", `atLeast: 0, action: "${n > 1 ? \"pulse\" : \"hold\"}"`, 1) + `, {expect: n >= 2}], within: 5s}`, judge.Pass},
+		"in the row before":      {`{cases: [pulse, hold], group: [{set: {n: "${n + 1}"}}, ` + strings.Replace(look, "atLeast: 0", `atLeast: 0, action: "${row}"`, 1) + `, {expect: "n == 2 or n == 4"}], within: 5s}`, judge.Pass},
+		"in neither of the rows": {`{cases: [hold, off], group: [{set: {n: "${n + 1}"}}, ` + strings.Replace(look, "atLeast: 0", `atLeast: 0, action: "${row}"`, 1) + `, {expect: "n == 2 or n == 4"}], within: 5s}`, judge.Invalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.lines = []m{{"action": "pulse", "cause": "command"}}
+			res, out := play(t, f, `steps: [{set: {n: 0}}, {call: {path: /echo}}, `+c.steps+`]`, Options{})
+			invalid := strings.Contains(out, "it looked at nothing, so it isn't evidence for CMD-7")
+			if got := res.Files[0]; invalid != (c.want == judge.Invalid) || got.Status == judge.Fail || got.Status == judge.Blocked {
+				t.Errorf("got %s %q, want %s\n%s", got.Status, got.Reason, c.want, out)
+			}
+		})
+	}
+}

@@ -118,11 +118,36 @@ func (x *frame) letInOrNot(out fields) string {
 	for _, o := range evidence.OppositeDecisions(was) {
 		changed := maps.Clone(out)
 		changed["result"], changed["reason"] = o.Result, string(o.Reason)
+		if lines, ok := out["journal"].([]any); ok {
+			changed["journal"] = relayOf(o, lines)
+		}
 		if x.decided(result, reason, changed) == nil && x.holds(changed) {
 			return o.Result + " (" + string(o.Reason) + ")"
 		}
 	}
 	return ""
+}
+
+// relayOf are the lines of the relay's journal that would have been written with another decision.
+func relayOf(o evidence.Decision, lines []any) (out []any) {
+	action, cause, grant, pulse := "deny", "onsite", any(nil), any(nil)
+	if o.Result == string(vocab.Opened) {
+		action, grant, pulse = "pulse", "another grant", 3000.0
+	}
+	if o.Reason == vocab.FreeWindow {
+		cause, grant = "free", nil
+	}
+	if len(lines) == 0 {
+		lines = []any{map[string]any{}}
+	}
+	for _, l := range lines {
+		was, _ := l.(map[string]any)
+		line := map[string]any{}
+		maps.Copy(line, was)
+		line["action"], line["cause"], line["grantId"], line["pulseMs"] = action, cause, grant, pulse
+		out = append(out, line)
+	}
+	return out
 }
 
 // evidence takes back that a step that passed asserted something if it had nothing to look at, or if the opposite

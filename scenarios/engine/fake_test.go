@@ -216,7 +216,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/people/present":
 		f.lag = f.ahead
 		reason := cmp.Or(f.reasons[fmt.Sprint(body["phone"])], "no_valid_grant")
-		say(w, 200, m{"data": m{"result": "denied", "reason": reason}})
+		say(w, 200, m{"data": m{"result": "denied", "reason": reason, "journal": append([]m{}, f.lines...)}})
 	default:
 		say(w, 200, m{"data": m{}})
 	}

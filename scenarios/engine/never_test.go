@@ -59,3 +59,22 @@ func TestNeverRequires(t *testing.T) {
 		})
 	}
 }
+
+// TestNeverBesideAll: never waits for its expectation, and not for the condition all, which must hold all the time.
+func TestNeverBesideAll(t *testing.T) {
+	t.Parallel()
+	for all, want := range map[string]judge.Status{
+		`cause == "command"`:             judge.Pass,
+		`cause == "onsite"`:              judge.Fail,
+		`boot > 0 or boot <= 0`:          judge.Invalid,
+		`cause != "onsite" or boot <= 0`: judge.Pass,
+		`cause.x == "x"`:                 judge.Blocked, // it can't be evaluated
+	} {
+		f := newFake(t)
+		f.lines = []m{{"action": "pulse", "cause": "command", "boot": 1}}
+		res, out := play(t, f, `steps: [{journal: {of: "\"brd_1\"", all: '`+all+`'}, expect: count > 7, never: 30ms}]`, Options{})
+		if got := res.Files[0]; got.Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", all, got.Status, got.Reason, want, out)
+		}
+	}
+}

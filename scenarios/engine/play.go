@@ -110,6 +110,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) (prepare
 		prepared = len(setup) + len(left)
 	}
 	res.Steps = append(res.Steps, left...)
+	played := len(res.Steps)
 	res.Steps = append(res.Steps, f.unhit(ctx)...)
 	res.Steps = append(res.Steps, f.watch.Idle()...)
 	if res.Status == "" {
@@ -126,12 +127,37 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) (prepare
 	if ctx.Err() == nil || res.Status == judge.Pass {
 		return prepared
 	}
-	at := res.Reason // an interruption says nothing about the target
-	if res.Status, res.Reason = judge.Blocked, context.Cause(ctx).Error(); errors.Is(context.Cause(ctx), context.Canceled) {
-		res.Status, res.Reason = judge.Invalid, "interrupted"
+	at := res.Reason
+	if last := f.lastBad(res.Steps[:played]); ok && last != "" {
+		at = last
 	}
-	res.Reason += inProgress(at)
+	f.interrupted(ctx, res, at)
 	return prepared
+}
+
+// interrupted decides the verdict of a file that was cut short: only what a step found before says something about the
+// target. at is what was going on.
+func (f *fileRun) interrupted(ctx context.Context, res *FileResult, at string) {
+	status, why := judge.Blocked, context.Cause(ctx).Error()
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		status, why = judge.Invalid, "interrupted"
+	}
+	if res.Status == judge.Fail && f.broken.Load() {
+		first := slices.IndexFunc(res.Steps, func(s *StepResult) bool { return s.Status == judge.Fail })
+		res.Reason = f.firstBad(res.Steps[first:first+1]) + "; then " + why
+		return
+	}
+	res.Status, res.Reason = status, why+inProgress(at)
+}
+
+// lastBad is the last thing that went wrong, "" if nothing has.
+func (f *fileRun) lastBad(steps []*StepResult) string {
+	for _, s := range slices.Backward(steps) {
+		if bad(s.Status) {
+			return f.firstBad([]*StepResult{s})
+		}
+	}
+	return ""
 }
 
 // inProgress says what an interruption interrupted; that it was interrupted is said already.

@@ -78,7 +78,11 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 		if err == nil {
 			x.evidence(out)
 		}
-		if setStatus(res, err); bad(res.Status) && len(res.Children) == 0 {
+		setStatus(res, err)
+		if res.Status == judge.Fail && ctx.Err() == nil && depth < tried {
+			f.broken.Store(true)
+		}
+		if bad(res.Status) && len(res.Children) == 0 {
 			res.Tries = tries
 			res.Exchanges, res.Evidence = t.shown(&f.run.mask), f.run.mask.evidence(out)
 		}
@@ -111,6 +115,8 @@ func (x *frame) stillFalse(err error, spent time.Duration) error {
 	switch {
 	case err == nil:
 		return failed("came true after %s: %s", spent.Round(time.Millisecond), exprList(x.step.Expect))
+	case errors.As(err, &fail) && fail.ofAll:
+		return err
 	case errors.As(err, &fail) && fail.definite:
 		for i := range x.step.Expect {
 			if p := x.step.Expect[i].Lacks(x.scope.child(x.last).env()); p != "" {
@@ -229,7 +235,7 @@ func (x *frame) expectations(sc *scope) (first error) {
 			continue
 		}
 		err := e.unmet(sc)
-		x.met(e, sc, sc.vars, err)
+		x.met(e, sc, sc.vars, x.step.Never == nil, err)
 		if first == nil {
 			first = err
 		}
@@ -279,13 +285,15 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 		return &vain{fmt.Sprintf("all: %d %s, at least %d are needed (atLeast)", len(list), what, n)}
 	}
 	x.hollow = len(list) == 0
-	wrong, first := 0, error(nil)
+	wrong, first, definite := 0, error(nil), false
 	for _, e := range list {
 		m, _ := e.(map[string]any)
 		sc := x.scope.child(maps.Clone(m))
 		err := all.unmet(sc)
-		x.met(all, sc, m, err)
+		x.met(all, sc, m, true, err)
 		if err != nil {
+			fail, ok := errors.AsType[*failure](err)
+			definite = definite || ok && fail.definite
 			if _, ok := errors.AsType[*vain](err); ok {
 				return err
 			}
@@ -295,7 +303,7 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 		}
 	}
 	if wrong > 0 {
-		return failed("%d of %s: %s", wrong, amount.Many(len(list), strings.TrimSuffix(what, "s")), first)
+		return &failure{text: fmt.Sprintf("%d of %s: %s", wrong, amount.Many(len(list), strings.TrimSuffix(what, "s")), first), ofAll: definite}
 	}
 	return nil
 }

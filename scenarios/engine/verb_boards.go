@@ -68,17 +68,23 @@ func (s *Synced) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := 60 * time.Second
-	if x.step.Within != nil {
-		if limit, err = x.step.Within.dur(x.scope); err != nil {
-			return nil, err
-		}
+	limit, err := s.limit(x.step, x.scope)
+	if err != nil {
+		return nil, err
 	}
 	began := clock.Mono()
 	err = x.run.synced(x.ctx, of, limit)
 	took := clock.Mono() - began
 	x.res.Detail = fmt.Sprintf("%s in %.1fs", amount.Many(len(of), "board"), took.Seconds())
 	return fields{"count": len(of), "ms": float64(took.Milliseconds())}, err
+}
+
+// limit is how long the step waits.
+func (*Synced) limit(s *Step, sc *scope) (time.Duration, error) {
+	if s.Within == nil {
+		return 60 * time.Second, nil
+	}
+	return s.Within.dur(sc)
 }
 
 // synced waits for boards; nil = all boards of live places. It keeps waiting while the server restarts.

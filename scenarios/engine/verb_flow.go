@@ -132,6 +132,13 @@ func (s *Steps) nest(x *frame, depth int) error {
 	x.res.Children = nil
 	if x.step.Within != nil || x.step.Eventually || x.step.Never != nil {
 		depth += tried
+		if x.takeBack != nil {
+			x.takeBack()
+		} else {
+			var inner []any
+			eachStep(func(s *Step) { inner = append(inner, s) }, *s)
+			x.takeBack = x.file.watch.Before(inner)
+		}
 	}
 	if s == x.step.Parallel {
 		x.res.Children = make([]*StepResult, len(*s))

@@ -17,6 +17,8 @@ type View struct {
 	Still bool           // the expectation is known to refer to no answer
 	Want  bool           // the result that the file waits for
 
+	Slowest float64 // how long the answer may take, in ms; 0 = as long as that to a request
+
 	// Decided reports fields of the answer that the file itself decided, such as which boards are read. nil: none.
 	Decided func(field string) bool
 
@@ -56,7 +58,7 @@ func (v View) couldDiffer() bool {
 	other := func(changed map[string]any) bool {
 		return (!both || agree(changed)) && v.is(!v.Want, consistent(changed, env))
 	}
-	k := known{e.Mentions, v.Words}
+	k := known{e.Mentions, v.Words, v.Slowest}
 	k.Values = append(slices.Clone(k.Values), beside(e, env, own)...)
 	options := make([][]any, len(spots))
 	for i, p := range spots {

@@ -90,6 +90,29 @@ func (w *Watch) Passed(step any, line int, res *report.Step, claims []string, wh
 	}
 }
 
+// Before remembers which of these steps had evidence, so that what they find in a try that doesn't count can be taken
+// back.
+func (w *Watch) Before(steps []any) (takeBack func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was := map[any]*hollow{}
+	for _, s := range steps {
+		if h, there := w.hollow[s]; there {
+			was[s] = h
+		}
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, s := range steps {
+			delete(w.hollow, s)
+			if h, there := was[s]; there {
+				w.hollow[s] = h
+			}
+		}
+	}
+}
+
 // Idle are the expectations that nothing the target did could have changed, and the steps that claimed clauses without
 // evidence: INVALID, in the order of the file. Steps with such an expectation no longer assert anything.
 func (w *Watch) Idle() (out []*report.Step) {

@@ -137,7 +137,7 @@ func TestEarlierAnswers(t *testing.T) {
 		`c == 5`:     0, // c has a value that came from no answer, and the engine doesn't say that it is fixed
 	} {
 		var past Past
-		past.Captured(map[string]*expression.Expr{"a": must.Get(expression.Compile("data.n"))(t), "c": must.Get(expression.Compile("data.n"))(t)}, own, own, nil, nil)
+		past.Captured(map[string]*expression.Expr{"a": must.Get(expression.Compile("data.n"))(t), "c": must.Get(expression.Compile("data.n"))(t)}, own, own, nil, 0, nil)
 		sum := must.Get(expression.Compile("a + 1"))(t)
 		past.Computed(map[string]Value{"b": {Exprs: []*expression.Expr{sum}, Make: sum.Run}}, map[string]any{"a": 3.0}, func(string) bool { return false })
 		past.Forget("c")
@@ -146,6 +146,18 @@ func TestEarlierAnswers(t *testing.T) {
 		if got := len(watch.Idle()); got != idle {
 			t.Errorf("%s: got %d idle expectations, want %d", src, got, idle)
 		}
+	}
+}
+
+// TestSharedPast: names that share what they come from many times over are looked at once each.
+func TestSharedPast(t *testing.T) {
+	t.Parallel()
+	g := &given{src: &source{}}
+	for range 200 {
+		g = &given{src: g.src, deps: map[string]*given{"a": g, "b": g}}
+	}
+	if got := g.sources(); len(got) != 1 {
+		t.Errorf("got %d sources, want 1", len(got))
 	}
 }
 

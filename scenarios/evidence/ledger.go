@@ -46,6 +46,9 @@ func own(s *report.Step, file string) (out []Proof) {
 	for _, ch := range s.Charges {
 		for _, c := range ch.Clauses {
 			charged[c] = true
+			if ch.Status == judge.Pass && !s.Asserts {
+				continue // it could not have failed
+			}
 			out = append(out, Proof{s, judge.Assertion{Clause: c, Name: name + ": " + ch.Name, Status: ch.Status, Number: firstLine(ch.Detail)}})
 		}
 	}

@@ -1,8 +1,10 @@
 package evidence
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,7 +37,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		}
 		return out
 	case name == "ms":
-		return numbers(v, slowest, k)
+		return numbers(v, cmp.Or(k.slowest, slowest), k)
 	case name == "count" && len(p) == 1:
 		n, _ := expression.Number(v)
 		return numbers(v, mostTimes*n+mostMore, k)
@@ -55,7 +57,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		})
 	}
 	if p[0] == "headers" && len(p) == 2 && everyHas[p.last()] {
-		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
+		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil || o == "0" })
 	}
 	if p[0] == "headers" && p.last() == "Content-Type" && strings.HasPrefix(expression.Show(v), "application/json") {
 		return []any{"application/problem+json", "application/json" + nonsense}
@@ -88,7 +90,8 @@ func succeeded(env map[string]any) bool {
 }
 
 // slowest is how long an answer may take, in ms: that it took less than 15 s says nothing, as a command without a
-// report is answered after 8 s and nearly every server that answers at all is faster.
+// report is answered after 8 s and nearly every server that answers at all is faster. A step that waits longer itself
+// has its own limit.
 const slowest = 14_999
 
 // mostTimes and mostMore bound how many more elements a list might have had: that there are fewer than a thousand where
@@ -127,12 +130,16 @@ func tallies(v any) (out []any) {
 // nonsense is a text that no expectation speaks of.
 const nonsense = "~?"
 
-// different are different values of the same kind, or of any kind for nil.
+// different are different values of the same kind, or of any kind for nil. Deeper than depth, single values still change,
+// in the first element of a list; nothing is absent there.
 func different(v any, k known, depth int) (out []any) {
 	switch x := v.(type) {
 	case nil:
-		out = []any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}
-		return append(out, k.Values...)
+		out = append([]any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}, k.Values...)
+		for _, c := range k.Values {
+			out = append(out, k.element(c))
+		}
+		return out
 	case bool:
 		return []any{!x}
 	case string:
@@ -205,7 +212,10 @@ func lists(l []any, k known, depth int) []any {
 			out = append(out, c)
 		}
 	}
-	if depth == 0 {
+	if depth <= 0 {
+		for _, v := range k.elements(l[0], depth-1) {
+			out = append(out, put(l, spot{0}, v))
+		}
 		return out
 	}
 	for _, i := range []int{0, len(l) - 1} {
@@ -239,20 +249,20 @@ func (k known) elements(v any, depth int) []any {
 }
 
 func mappings(m map[string]any, k known, depth int) []any {
-	out := []any{map[string]any{}}
+	var out []any
+	if depth >= 0 {
+		out = append(out, map[string]any{})
+	}
 	for _, c := range k.Values {
 		if _, object := c.(map[string]any); object {
 			out = append(out, c)
 		}
 	}
-	if depth == 0 {
-		return out
-	}
 	for _, name := range sortedKeys(m) {
 		values := k.others(name, m[name], depth-1)
 		s, _ := m[name].(string)
 		_, yesNo := m[name].(bool)
-		if !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
+		if depth > 0 && !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
 			values = append(values, nil)
 		}
 		for _, v := range values {
@@ -265,7 +275,8 @@ func mappings(m map[string]any, k known, depth int) []any {
 // known is what is known about the values that an expression expects.
 type known struct {
 	expression.Mentions
-	words Words // of fields that have a closed list
+	words   Words   // of fields that have a closed list
+	slowest float64 // as in View
 }
 
 // element is a possible element of an empty list: all its fields have the same value.
@@ -287,8 +298,9 @@ func (k known) element(v any) map[string]any {
 func texts(x string, k known) []any {
 	out := []any{"", nonsense, x + nonsense, nonsense + x}
 	if at, err := time.Parse(time.RFC3339, x); err == nil {
-		out = []any{moved(at, -era), moved(at, era)}
+		out = times(at)
 	}
+	out = append(append(out, digits(x, k)...), dates(x)...)
 	for _, c := range k.Values {
 		s, ok := c.(string)
 		switch {
@@ -302,14 +314,45 @@ func texts(x string, k known) []any {
 	return out
 }
 
+// digits are other numbers for a number in a text, such as that of a header.
+func digits(x string, k known) (out []any) {
+	n, err := strconv.ParseFloat(x, 64)
+	if err != nil {
+		return nil
+	}
+	for _, o := range numbers(n, 0, k) {
+		out = append(out, expression.Show(o))
+	}
+	return out
+}
+
+// dates are other dates for a date.
+func dates(x string) (out []any) {
+	day, err := time.Parse(time.DateOnly, x)
+	if err != nil {
+		return nil
+	}
+	for _, by := range []time.Duration{-era, -24 * time.Hour, 24 * time.Hour, era} {
+		out = append(out, day.Add(by).Format(time.DateOnly))
+	}
+	return out
+}
+
 // era is how far a time in an answer might be off: that it isn't centuries ago says nothing.
 const era = 1000 * 24 * time.Hour
 
-func moved(at time.Time, by time.Duration) string {
+// oddly moves a time to another time of day, with other milliseconds.
+const oddly = 7*time.Hour + 31*time.Minute + 17*time.Second + 123*time.Millisecond
+
+// times are other times, at the same time of day and at another, and the time itself as it is written elsewhere.
+func times(at time.Time) (out []any) {
 	if last := time.Date(9998, 12, 31, 0, 0, 0, 0, time.UTC); at.After(last.Add(-era)) {
 		at = last.Add(-era)
 	}
-	return at.Add(by).UTC().Format("2006-01-02T15:04:05.000Z")
+	for _, by := range []time.Duration{-era, era, oddly - era, era - oddly} {
+		out = append(out, at.Add(by).UTC().Format("2006-01-02T15:04:05.000Z"))
+	}
+	return append(out, at.In(time.FixedZone("", 9*60*60)).Format(time.RFC3339))
 }
 
 func sameEra(a, b string) bool {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -50,8 +51,64 @@ func TestTimesInAnswers(t *testing.T) {
 	t.Parallel()
 	const now = "2026-03-02T10:00:00.000Z"
 	got := texts(now, known{Mentions: expression.Mentions{Values: []any{"1971-01-01T00:00:00Z", "2026-04-01T00:00:00Z", "a word"}}})
-	want := []any{"2023-06-06T10:00:00.000Z", "2028-11-26T10:00:00.000Z", "2026-04-01T00:00:00Z"}
+	want := []any{"2023-06-06T10:00:00.000Z", "2028-11-26T10:00:00.000Z", "2023-06-06T17:31:17.123Z", "2028-11-26T02:28:42.877Z",
+		"2026-03-02T19:00:00+09:00", "2026-04-01T00:00:00Z"}
 	if !slices.Equal(got, want) {
 		t.Errorf("other times than %s: got %v, want %v", now, got, want)
+	}
+}
+
+// TestIdleInData: an expectation of what an answer says in its data is idle unless other data break it.
+func TestIdleInData(t *testing.T) {
+	t.Parallel()
+	span := func(start, end string) any {
+		return map[string]any{"start": start, "end": end, "by": map[string]any{"state": "online"}}
+	}
+	own := map[string]any{"data": map[string]any{"endsAt": "2026-03-31T03:00:00.000Z", "days": []any{
+		map[string]any{"note": nil, "date": "2026-03-01", "startsAt": "2026-03-01T00:00:00.000Z", "spans": []any{span("09:00", "18:00"), span("20:00", "21:00")}},
+		map[string]any{"note": nil, "date": "2026-03-02", "startsAt": "2026-03-02T00:00:00.000Z", "spans": []any{span("10:00", "18:00")}},
+	}}, "headers": map[string]any{"Retry-After": "17", "Content-Length": "120"}}
+	for src, idle := range map[string]bool{
+		// the time of day, and the form in which a time is written
+		`data.endsAt endsWith "T03:00:00.000Z"`:               false,
+		`data.endsAt[11:16] == "03:00"`:                       false,
+		`date(data.endsAt).Hour() == 3`:                       false,
+		`data.endsAt endsWith "Z"`:                            false,
+		`data.endsAt matches "\\.[0-9]{3}Z$"`:                 false,
+		`all(data.days, .startsAt endsWith "T00:00:00.000Z")`: false,
+		`data.endsAt contains "T"`:                            true,
+		`date(data.endsAt).Hour() < 24`:                       true,
+		`data.endsAt startsWith "20"`:                         true,
+		`data.endsAt > "2023-01-01T00:00:00Z"`:                true,
+		`data.endsAt < "2028-12-31T00:00:00Z"`:                true,
+		// numbers and dates in texts
+		`int(headers["Retry-After"]) >= 1 and int(headers["Retry-After"]) <= 60`: false,
+		`int(headers["Retry-After"]) == 17`:                                      false,
+		`date(data.days[1].date) - date(data.days[0].date) == duration("24h")`:   false,
+		`all(0..1, date(data.days[#].date).Year() == 2026)`:                      false,
+		`int(headers["Retry-After"]) >= 0`:                                       true,
+		`int(headers["Content-Length"]) > 0`:                                     true,
+		`date(data.days[0].date).Year() > 2000`:                                  true,
+		`date(data.days[1].date) >= date(data.days[1].date)`:                     true,
+		// an object in place of null
+		`none(data.days, .note != nil and .note.type == "holiday")`:  false,
+		`none(data.days, .note != nil and .note.type != .note.type)`: true,
+		`none(data.days, .note == 7 and .note == 8)`:                 true,
+		`all(data.days, .note == nil or len(.note) >= 0)`:            true,
+		// lists in lists
+		`all(data.days, all(.spans, .start < .end))`:                                 false,
+		`all(data.days, len(.spans) == 0 or all(.spans, .start < .end))`:             false,
+		`none(data.days, any(.spans, .start >= "22:00"))`:                            false,
+		`all([data], all(.days, all(.spans, .by.state == "online")))`:                false,
+		`all(data.days, all(.spans, .start <= .start))`:                              true,
+		`all(data.days, all(.spans, len(.start) >= 0))`:                              true,
+		`all(data.days, all(.spans, .by.state in ["online", "offline", "unknown"]))`: true,
+		`all(data.days, len(.spans) == 0 or all(.spans, .start == .start))`:          true,
+	} {
+		var watch Watch
+		met(t, &watch, src, &report.Step{}, View{Env: own, Own: own, Words: WordsOf(), Past: &Past{}})
+		if got := len(watch.Idle()) == 1; got != idle {
+			t.Errorf("%s: idle is %t, want %t", src, got, idle)
+		}
 	}
 }

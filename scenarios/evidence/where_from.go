@@ -21,7 +21,7 @@ type source struct {
 	spots  []spot         // the parts of it that they mention
 	beside []any          // values that the file fixes and they mention
 	words  Words
-	known  known // what they compare it with, and which fields they read
+	known  known // what they compare it with, which fields they read, and how slow the answer may be
 }
 
 // speaks adds an expression that sees the source; own are the names whose parts may change.
@@ -82,17 +82,21 @@ func (g *given) with(changed map[*source]map[string]any, made map[*given]any) (a
 
 // sources are everything that a value depends on.
 func (g *given) sources() (out []*source) {
-	add := func(s *source) {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
+	seen := map[*given]bool{} // names can share what they come from many times over
+	var visit func(g *given)
+	visit = func(g *given) {
+		if seen[g] {
+			return
+		}
+		seen[g] = true
+		if !slices.Contains(out, g.src) {
+			out = append(out, g.src)
+		}
+		for _, name := range sortedKeys(g.deps) {
+			visit(g.deps[name])
 		}
 	}
-	add(g.src)
-	for _, name := range sortedKeys(g.deps) {
-		for _, s := range g.deps[name].sources() {
-			add(s)
-		}
-	}
+	visit(g)
 	return out
 }
 
@@ -110,10 +114,10 @@ func (h *Past) Forget(name string) {
 }
 
 // Captured says that names were captured from an answer, in their order. env is everything that the expressions saw
-// before the names had these values, and own the parts of the answer in it. listens reports expressions that only show
+// before the names had these values, and own the parts of the answer in it. slowest is that of a View. listens reports expressions that only show
 // that somebody listens; nil: none.
-func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, listens func(*expression.Expr) bool) {
-	src := &source{env: env, words: words}
+func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, slowest float64, listens func(*expression.Expr) bool) {
+	src := &source{env: env, words: words, known: known{slowest: slowest}}
 	all := map[string]*given{}
 	for _, name := range sortedKeys(names) {
 		e := names[name]
@@ -279,7 +283,7 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 	return func(yield func(way) bool) {
 		for _, s := range sources {
 			k := k
-			k.words = s.words
+			k.words, k.slowest = s.words, s.known.slowest
 			for _, p := range looked[s] {
 				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
 					return
@@ -288,6 +292,7 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 		}
 		for _, s := range sources {
 			k := k
+			k.slowest = s.known.slowest
 			k.words, k.Values, k.Fields = s.words, append(slices.Clip(k.Values), s.known.Values...), append(slices.Clip(k.Fields), s.known.Fields...)
 			for _, p := range s.spots {
 				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
