@@ -64,7 +64,7 @@ func TestIdleInData(t *testing.T) {
 	span := func(start, end string) any {
 		return map[string]any{"start": start, "end": end, "by": map[string]any{"state": "online"}}
 	}
-	own := map[string]any{"data": map[string]any{"endsAt": "2026-03-31T03:00:00.000Z", "days": []any{
+	own := map[string]any{"data": map[string]any{"none": []any{}, "endsAt": "2026-03-31T03:00:00.000Z", "days": []any{
 		map[string]any{"note": nil, "date": "2026-03-01", "startsAt": "2026-03-01T00:00:00.000Z", "spans": []any{span("09:00", "18:00"), span("20:00", "21:00")}},
 		map[string]any{"note": nil, "date": "2026-03-02", "startsAt": "2026-03-02T00:00:00.000Z", "spans": []any{span("10:00", "18:00")}},
 	}}, "headers": map[string]any{"Retry-After": "17", "Content-Length": "120"}}
@@ -95,6 +95,10 @@ func TestIdleInData(t *testing.T) {
 		`none(data.days, .note != nil and .note.type != .note.type)`: true,
 		`none(data.days, .note == 7 and .note == 8)`:                 true,
 		`all(data.days, .note == nil or len(.note) >= 0)`:            true,
+		// longer lists
+		`len(data.none) < 3`:    false,
+		`len(data.days) <= 5`:   false,
+		`len(data.none) < 3000`: true,
 		// lists in lists
 		`all(data.days, all(.spans, .start < .end))`:                                 false,
 		`all(data.days, len(.spans) == 0 or all(.spans, .start < .end))`:             false,
