@@ -161,13 +161,13 @@ func (f *Fleet) startControl(l net.Listener, c FleetConfig, spool *history.Spool
 				}
 			}
 			return spool.WriteSince(w, since)
-		}, func(on bool) (seq int64, err error) {
+		}, func(on bool) (now history.Position, err error) {
 			if on {
 				_, err = spool.Start()
 			} else {
 				spool.Stop()
 			}
-			return spool.Len(), err
+			return spool.Position(), err
 		})
 		server.route(r)
 		f.fleet.Routes(r.With(server.fresh))

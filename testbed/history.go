@@ -36,33 +36,33 @@ func (t *Testbed) kept() func(history.Event) {
 func (t *Testbed) recording() bool { return t.spool == nil || t.spool.Recording() }
 
 // record starts and stops a recording. A new one begins with the present state: boards, connections, applied revisions,
-// and each place's content. It returns the number of the last event so far.
-func (t *Testbed) record(on bool) (seq int64, err error) {
+// and each place's content. It returns where the recording is now.
+func (t *Testbed) record(on bool) (now history.Position, err error) {
 	if t.spool == nil {
-		return t.events(), nil // always on
+		return history.Position{Seq: t.events()}, nil // always on
 	}
 	l := t.life.Load()
 	if !on {
 		if t.spool.Stop() && l != nil {
-			return 0, l.server.Record(false)
+			return now, l.server.Record(false)
 		}
-		return 0, nil
+		return now, nil
 	}
 	if l == nil {
-		return 0, errRestarting
+		return now, errRestarting
 	}
 	fresh, err := t.spool.Start()
 	if err != nil {
-		return 0, err
+		return now, err
 	}
 	if fresh {
 		if err := l.server.Record(true); err != nil {
 			t.spool.Fail(err) // what was before it is missing, for others who use it as well
 			t.spool.Stop()
-			return 0, err
+			return now, err
 		}
 	}
-	return t.spool.Len(), nil
+	return t.spool.Position(), nil
 }
 
 // writeHistory writes the events after seq. If nothing is being recorded, it starts a recording.

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -107,6 +108,19 @@ func TestHistoryOfUp(t *testing.T) {
 	}
 	if intents != 8 || tb.History.Len() != 0 {
 		t.Errorf("%d intents, %d events in memory; want 8 and 0", intents, tb.History.Len())
+	}
+}
+
+// A run whose server was started again as a new process can't be judged: the new recording isn't the run's.
+func TestHistoryOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	first, again := begin(t, Config{OnDemand: true, Recorded: true}).lab(), begin(t, Config{OnDemand: true, Recorded: true}).lab()
+	run := []history.Position{must.Get(first.Record(t.Context(), true))(t)}
+	if _, _, err := first.HistoryFrom(t.Context(), run, 0); err != nil {
+		t.Errorf("the run's own: got %v, want no error", err)
+	}
+	if _, _, err := again.HistoryFrom(t.Context(), run, 0); !errors.Is(err, history.ErrReplaced) {
+		t.Errorf("of the new process: got %v, want ErrReplaced", err)
 	}
 }
 

@@ -22,9 +22,9 @@ type Target struct {
 	Places       []Place  `json:"places"`
 	// TLS is what is trusted for https; nil = the machine's authorities.
 	TLS *tls.Config `json:"-"`
-	// Marks are, for each of Control, the number of the last event before the run;
+	// Marks are, for each of Control, where in its recording the run begins;
 	// nil for a target that is the run's own.
-	Marks []int64 `json:"-"`
+	Marks []history.Position `json:"-"`
 }
 
 // Shared reports whether others may use the target before or during the run.
