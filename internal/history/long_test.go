@@ -195,7 +195,7 @@ func TestSpaceIsGivenBack(t *testing.T) {
 	p := must.Get(newPages(dir))(t)
 	left := filepath.Join(dir, "left")
 	must.OK(t, os.WriteFile(left, nil, 0o600))
-	p.name = left
+	p.file.name = left
 	must.OK(t, p.close())
 	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
 		t.Errorf("%d files are left, %v, want none", len(files), err)

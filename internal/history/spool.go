@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 )
@@ -43,7 +42,7 @@ type Spool struct {
 	mu       sync.Mutex
 	moved    sync.Cond // written, err or file changed
 	standing Standing
-	file     *os.File // nil = nothing is recorded
+	file     *scratch // nil = nothing is recorded
 	users    int      // who asked for the recording
 	pending  []Event
 	most     int // pending ones
@@ -123,12 +122,9 @@ func (s *Spool) Start() (fresh bool, err error) {
 
 // begin begins a recording with the standing events; s.mu is held.
 func (s *Spool) begin() error {
-	f, err := os.CreateTemp(s.dir, "history-")
+	f, err := newScratch(s.dir)
 	if err != nil {
 		return err
-	}
-	if err := os.Remove(f.Name()); err != nil { // it lasts as long as it is open
-		return errors.Join(err, f.Close())
 	}
 	s.pending = s.standing.Events()
 	s.most = s.room + len(s.pending) // of a large fleet these alone are more
@@ -185,8 +181,8 @@ func (s *Spool) Size() int64 {
 }
 
 // write writes the events of one recording to its file until it ends.
-func (s *Spool) write(f *os.File) {
-	defer func() { _ = f.Close() }()
+func (s *Spool) write(f *scratch) {
+	defer func() { _ = f.close() }()
 	for {
 		s.mu.Lock()
 		for s.file == f && len(s.pending) == 0 {
