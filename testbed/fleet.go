@@ -155,10 +155,8 @@ func (f *Fleet) startControl(l net.Listener, c FleetConfig, spool *history.Spool
 		openapi.Route(r, openapi.Fleet)
 		control.ClockRoutes(r, f.clk, f.memory.remember)
 		control.HistoryRoute(r, func(w io.Writer, since int64) error {
-			if !spool.Recording() {
-				if _, err := spool.Start(); err != nil {
-					return err
-				}
+			if _, err := spool.Read(); err != nil {
+				return err
 			}
 			return spool.WriteSince(w, since)
 		}, func(on bool) (now history.Position, err error) {

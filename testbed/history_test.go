@@ -91,6 +91,11 @@ func TestHistoryOnDemand(t *testing.T) {
 	if err != nil || len(events) == 0 || !tb.spool.Recording() {
 		t.Errorf("%d events, %v, recording %v; want some, no error and true", len(events), err, tb.spool.Recording())
 	}
+	must.Get(lab.Record(t.Context(), true))(t)
+	must.Get(lab.Record(t.Context(), false))(t)
+	if tb.spool.Recording() {
+		t.Error("a reader keeps the recording when the only run has ended")
+	}
 }
 
 // What up plays counts as a run: its history includes what happened before the history was first requested.

@@ -43,7 +43,7 @@ type Spool struct {
 	moved    sync.Cond // written, err or file changed
 	standing Standing
 	file     *scratch // nil = nothing is recorded
-	users    int      // who asked for the recording
+	users    int      // runs that asked for the recording
 	pending  []Event
 	most     int // pending ones
 	id       string
@@ -135,6 +135,17 @@ func (s *Spool) begin() error {
 	return nil
 }
 
+// Read starts a recording for somebody who only reads it, unless there is one that is complete or that a run uses. It lasts
+// until the next Stop of the last user. fresh and errors: as Start.
+func (s *Spool) Read() (fresh bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil || s.err != nil && s.users == 0 {
+		return true, s.begin()
+	}
+	return false, nil
+}
+
 // Fail makes the recording incomplete for a reason, so that the next Start replaces it.
 func (s *Spool) Fail(why error) {
 	s.mu.Lock()
@@ -150,7 +161,7 @@ func (s *Spool) Stop() (over bool) {
 	if s.file == nil {
 		return false
 	}
-	if s.users--; s.users > 0 {
+	if s.users = max(0, s.users-1); s.users > 0 {
 		return false
 	}
 	s.file, s.pending = nil, nil // write closes it

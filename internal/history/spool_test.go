@@ -205,3 +205,25 @@ func TestSpoolOfALargeFleet(t *testing.T) {
 		t.Errorf("%d events, want %d", got, n+1)
 	}
 }
+
+// Who only reads doesn't keep a recording, and replaces one that is incomplete only if no run uses it.
+func TestSpoolForReaders(t *testing.T) {
+	t.Parallel()
+	s := NewSpool(t.TempDir(), nil)
+	read := func(when string, want bool) {
+		t.Helper()
+		if fresh, err := s.Read(); fresh != want || err != nil {
+			t.Errorf("%s: fresh %v, %v; want %v and no error", when, fresh, err, want)
+		}
+	}
+	read("the first reader", true)
+	read("the second", false)
+	s.Fail(errors.New("incomplete"))
+	read("nobody uses the incomplete one", true)
+	must.Get(s.Start())(t)
+	s.Fail(errors.New("incomplete"))
+	read("a run uses it", false)
+	if !s.Stop() || s.Recording() {
+		t.Error("it didn't end with its only run")
+	}
+}
