@@ -25,9 +25,9 @@ type Target struct {
 	Tokens       []string // ... or one of each
 	Places       []Place
 	TLS          *tls.Config // what is trusted over https; nil: the machine's authorities
-	// Marks are, for each of Control, the number of the last event before the run;
+	// Marks are, for each of Control, where in its recording the run begins;
 	// nil for a target that is the run's own.
-	Marks []int64
+	Marks []history.Position
 }
 
 // Place is one place and a key that may move its doors.

@@ -10,7 +10,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/doorlab/doorlab/internal/amount"
-	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/internal/mask"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -78,12 +78,12 @@ func (s samples) list() (out []Sample) {
 // sample is a result as a report may show it.
 func sample(r *vegeta.Result, outcome vocab.Outcome, due time.Duration, since time.Duration) Sample {
 	s := Sample{Seq: r.Seq, Outcome: outcome, At: round(due.Seconds(), 3), Since: millis(since),
-		Exchange: report.Exchange{Method: r.Method, URL: inbox.Mask(pathOf(r.URL)), Request: inbox.Mask(r.Headers.Get(bodyHeader)), Status: int(r.Code), Ms: millis(r.Latency)}}
+		Exchange: report.Exchange{Method: r.Method, URL: mask.Text(pathOf(r.URL)), Request: mask.Text(r.Headers.Get(bodyHeader)), Status: int(r.Code), Ms: millis(r.Latency)}}
 	ended := "answered after " + ms(s.Since)
 	if outcome == noAnswer {
-		s.Error, ended = inbox.Mask(r.Error), "failed after "+ms(s.Since)+" without an answer"
+		s.Error, ended = mask.Text(r.Error), "failed after "+ms(s.Since)+" without an answer"
 	}
-	if s.Answer = inbox.Mask(string(r.Body)); len(s.Answer) > sampleBytes {
+	if s.Answer = mask.Text(string(r.Body)); len(s.Answer) > sampleBytes {
 		s.Answer = s.Answer[:sampleBytes] + " … (cut)"
 	}
 	s.Note = fmt.Sprintf("%s: due at %s s, %s", outcome, amount.Number(s.At), ended)

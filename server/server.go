@@ -254,7 +254,7 @@ type ControlHooks struct {
 	Ready        func() (any, error)
 	Moved        func(now time.Time)
 	WriteHistory func(w io.Writer, since int64) error
-	Record       func(on bool) (seq int64, err error)
+	Record       func(on bool) (history.Position, error)
 	Timeline     func(placeID string) (*why.Timeline, error) // the recording of a place
 	Inbox        console.Inbox
 }

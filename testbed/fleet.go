@@ -155,19 +155,17 @@ func (f *Fleet) startControl(l net.Listener, c FleetConfig, spool *history.Spool
 		openapi.Route(r, openapi.Fleet)
 		control.ClockRoutes(r, f.clk, f.memory.remember)
 		control.HistoryRoute(r, func(w io.Writer, since int64) error {
-			if !spool.Recording() {
-				if _, err := spool.Start(); err != nil {
-					return err
-				}
+			if _, err := spool.Read(); err != nil {
+				return err
 			}
 			return spool.WriteSince(w, since)
-		}, func(on bool) (seq int64, err error) {
+		}, func(on bool) (now history.Position, err error) {
 			if on {
 				_, err = spool.Start()
 			} else {
 				spool.Stop()
 			}
-			return spool.Len(), err
+			return spool.Position(), err
 		})
 		server.route(r)
 		f.fleet.Routes(r.With(server.fresh))

@@ -36,33 +36,58 @@ func (t *Testbed) kept() func(history.Event) {
 func (t *Testbed) recording() bool { return t.spool == nil || t.spool.Recording() }
 
 // record starts and stops a recording. A new one begins with the present state: boards, connections, applied revisions,
-// and each place's content. It returns the number of the last event so far.
-func (t *Testbed) record(on bool) (seq int64, err error) {
+// and each place's content. It returns where the recording is now.
+func (t *Testbed) record(on bool) (now history.Position, err error) {
 	if t.spool == nil {
-		return t.events(), nil // always on
+		return history.Position{Seq: t.events()}, nil // always on
 	}
 	l := t.life.Load()
 	if !on {
 		if t.spool.Stop() && l != nil {
-			return 0, l.server.Record(false)
+			return now, l.server.Record(false)
 		}
-		return 0, nil
+		return now, nil
 	}
 	if l == nil {
-		return 0, errRestarting
+		return now, errRestarting
 	}
 	fresh, err := t.spool.Start()
 	if err != nil {
-		return 0, err
+		return now, err
 	}
-	if fresh {
-		if err := l.server.Record(true); err != nil {
-			t.spool.Fail(err) // what was before it is missing, for others who use it as well
-			t.spool.Stop()
-			return 0, err
-		}
+	if err := t.tellState(l, fresh); err != nil {
+		t.spool.Stop()
+		return now, err
 	}
-	return t.spool.Len(), nil
+	return t.spool.Position(), nil
+}
+
+// tellState has the server tell a fresh recording what there is. Without that, the recording is incomplete for everybody.
+func (t *Testbed) tellState(l *life, fresh bool) error {
+	if !fresh {
+		return nil
+	}
+	err := l.server.Record(true)
+	if err != nil {
+		t.spool.Fail(err)
+	}
+	return err
+}
+
+// reading starts a recording if there is none, for somebody who only reads it and won't end it.
+func (t *Testbed) reading() error {
+	l := t.life.Load()
+	if l == nil && t.spool.Recording() {
+		return nil
+	}
+	if l == nil {
+		return errRestarting
+	}
+	fresh, err := t.spool.Read()
+	if err != nil {
+		return err
+	}
+	return t.tellState(l, fresh)
 }
 
 // writeHistory writes the events after seq. If nothing is being recorded, it starts a recording.
@@ -70,10 +95,8 @@ func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
 	if t.spool == nil {
 		return t.History.WriteSince(w, seq)
 	}
-	if !t.spool.Recording() {
-		if _, err := t.record(true); err != nil {
-			return err
-		}
+	if err := t.reading(); err != nil {
+		return err
 	}
 	return t.spool.WriteSince(w, seq)
 }
@@ -84,10 +107,8 @@ func (t *Testbed) timeline(placeID string) (*why.Timeline, error) {
 	if t.spool == nil {
 		return out, t.History.Each(0, func(e *history.Event) error { out.Add(e); return nil })
 	}
-	if !t.spool.Recording() {
-		if _, err := t.record(true); err != nil {
-			return nil, err
-		}
+	if err := t.reading(); err != nil {
+		return nil, err
 	}
 	return out, t.spool.Each(placeID, out.Add)
 }

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -90,6 +91,11 @@ func TestHistoryOnDemand(t *testing.T) {
 	if err != nil || len(events) == 0 || !tb.spool.Recording() {
 		t.Errorf("%d events, %v, recording %v; want some, no error and true", len(events), err, tb.spool.Recording())
 	}
+	must.Get(lab.Record(t.Context(), true))(t)
+	must.Get(lab.Record(t.Context(), false))(t)
+	if tb.spool.Recording() {
+		t.Error("a reader keeps the recording when the only run has ended")
+	}
 }
 
 // What up plays counts as a run: its history includes what happened before the history was first requested.
@@ -107,6 +113,19 @@ func TestHistoryOfUp(t *testing.T) {
 	}
 	if intents != 8 || tb.History.Len() != 0 {
 		t.Errorf("%d intents, %d events in memory; want 8 and 0", intents, tb.History.Len())
+	}
+}
+
+// A run whose server was started again as a new process can't be judged: the new recording isn't the run's.
+func TestHistoryOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	first, again := begin(t, Config{OnDemand: true, Recorded: true}).lab(), begin(t, Config{OnDemand: true, Recorded: true}).lab()
+	run := []history.Position{must.Get(first.Record(t.Context(), true))(t)}
+	if _, _, err := first.HistoryFrom(t.Context(), run, 0); err != nil {
+		t.Errorf("the run's own: got %v, want no error", err)
+	}
+	if _, _, err := again.HistoryFrom(t.Context(), run, 0); !errors.Is(err, history.ErrReplaced) {
+		t.Errorf("of the new process: got %v, want ErrReplaced", err)
 	}
 }
 

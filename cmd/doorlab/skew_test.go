@@ -76,7 +76,8 @@ func skewClock(from io.Reader, ahead time.Duration, mute bool) ([]byte, error) {
 }
 
 func skewHistory(from io.Reader, ahead time.Duration) ([]byte, error) {
-	events, err := history.Read(from)
+	var events []history.Event
+	sum, err := history.Decode(from, func(e *history.Event) { events = append(events, *e) })
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,12 @@ func skewHistory(from io.Reader, ahead time.Duration) ([]byte, error) {
 		events[i].At += ahead.Milliseconds()
 	}
 	var b bytes.Buffer
-	err = history.Write(&b, events)
+	w := history.NewWriter(&b)
+	w.Recording = sum.Recording
+	if err := w.Write(events); err != nil {
+		return nil, err
+	}
+	_, err = w.Close()
 	return b.Bytes(), err
 }
 

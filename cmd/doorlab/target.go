@@ -18,6 +18,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/loadtest"
@@ -73,8 +74,8 @@ type aim struct {
 	control []string // the server's first
 	tokens  []string // one each
 	trust   *tls.Config
-	web     *http.Client // of every call; nil = the default
-	marks   []int64      // of each: the last event before this run; nil = the target is this run's own
+	web     *http.Client       // of every call; nil = the default
+	marks   []history.Position // of each: where in its recording this run begins; nil = the target is this run's own
 	places  []client.Place
 	report  *loadtest.Report // how soon its simulated boards report; nil = unknown
 	stop    func() error

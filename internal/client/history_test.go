@@ -65,18 +65,24 @@ func TestHistoryRefused(t *testing.T) {
 	}
 }
 
-// TestHistoryOfAReplacedRecording: a run whose recording broke and was replaced by the next run's doesn't take that one
-// for its own.
+// TestHistoryOfAReplacedRecording: a run whose recording was replaced doesn't take the new one for its own, whether that
+// one is shorter or longer.
 func TestHistoryOfAReplacedRecording(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = history.Write(w, []history.Event{{Seq: 101, Kind: history.Started}, {Seq: 102, Kind: history.Label}})
+		out := history.NewWriter(w)
+		out.Recording = "b"
+		_ = out.Write([]history.Event{{Seq: 1, Kind: history.Started}, {Seq: 2, Kind: history.Label}})
+		_, _ = out.Close()
 	}))
 	defer s.Close()
-	for mark, want := range map[int64]error{50: history.ErrReplaced, 101: nil, 102: nil} {
-		base, events, err := Client{Base: s.URL}.HistoryFrom(t.Context(), []int64{mark}, 0)
-		if !errors.Is(err, want) || err == nil && want != nil {
-			t.Errorf("of a run since %d: got %d and %d events, %v; want %v", mark, len(base), len(events), err, want)
+	for mark, want := range map[history.Position]error{
+		{Recording: "a", Seq: 0}: history.ErrReplaced, {Recording: "a", Seq: 1}: history.ErrReplaced, {Recording: "a", Seq: 600}: history.ErrReplaced,
+		{Recording: "b", Seq: 1}: nil, {Recording: "b", Seq: 2}: nil,
+	} {
+		base, events, err := Client{Base: s.URL}.HistoryFrom(t.Context(), []history.Position{mark}, 0)
+		if !errors.Is(err, want) {
+			t.Errorf("of a run since %+v: got %d and %d events, %v; want %v", mark, len(base), len(events), err, want)
 		}
 	}
 }

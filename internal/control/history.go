@@ -6,15 +6,17 @@ import (
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/history"
 )
 
 // HistoryRoute mounts GET /history: every event of the run, one JSON object per line; ?since= skips events up to a
-// sequence number. POST and DELETE /history/recording call record when a run begins and ends; the answer's seq is the
-// last event before the run.
-func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error, record func(on bool) (seq int64, err error)) {
+// sequence number. POST and DELETE /history/recording call record when a run begins and ends; the answer says where in
+// the recording the run begins.
+func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error, record func(on bool) (history.Position, error)) {
 	set := func(on bool) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			seq, err := record(on)
+			from, err := record(on)
 			if err != nil {
 				Fail(w, http.StatusServiceUnavailable, "storage_unavailable", "the recording can't begin: "+err.Error(), nil)
 				return
@@ -23,7 +25,7 @@ func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error,
 				Data(w, map[string]any{"recording": false})
 				return
 			}
-			Data(w, map[string]any{"recording": true, "seq": seq})
+			Data(w, map[string]any{"recording": true, "id": from.Recording, "seq": from.Seq})
 		}
 	}
 	r.Post("/history/recording", set(true))

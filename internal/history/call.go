@@ -1,13 +1,13 @@
 package history
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/mask"
 )
 
 // CallIn is one HTTP request to the public API and its answer, as the client saw them.
@@ -61,15 +61,6 @@ var (
 // isn't an object, it keeps how each row ended.
 const mostRows = 1000
 
-// mark stands for a secret in the history: 16 hex digits, "" for "".
-func mark(secret string) string {
-	if secret == "" {
-		return ""
-	}
-	h := sha256.Sum256([]byte("mark\n" + secret))
-	return hex.EncodeToString(h[:8])
-}
-
 // CallEvent is the history's event for a request and its answer; without a status it is Unanswered.
 func CallEvent(c CallIn) Event {
 	path, query, _ := strings.Cut(c.Path, "?")
@@ -77,20 +68,22 @@ func CallEvent(c CallIn) Event {
 	if c.Status == 0 {
 		e.Kind = Unanswered
 	}
-	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mark(c.Token), Query: query, Replay: c.Replayed, Leaks: c.Leaks, Own: c.Own}
+	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mask.Mark(c.Token), Query: markedQuery(query), Replay: c.Replayed, Leaks: c.Leaks, Own: c.Own}
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		if pathID.MatchString(p) {
 			t.Path, parts[i] = p, "{id}"
+		} else {
+			parts[i] = markedPart(p)
 		}
 	}
 	e.Route = strings.Join(parts, "/")
 	t.In = pick(c.Request)
 	if q, err := url.ParseQuery(query); err == nil && q.Has("t") { // an entry token
-		t.Query, t.In = "", map[string]any{"t": mark(q.Get("t"))}
+		t.Query, t.In = "", map[string]any{"t": mask.Mark(q.Get("t"))}
 	}
 	if len(c.Request) > 0 {
-		e.BodyHash = mark(string(c.Request))
+		e.BodyHash = mask.Mark(string(c.Request))
 	}
 	t.answer(&e, c)
 	raw, err := json.Marshal(t)
@@ -125,7 +118,7 @@ func (t *CallText) answer(e *Event, c CallIn) {
 		t.Out = pick(c.Answer)
 		for _, f := range []string{"rule", "maxHours", "requestedHours", "doorId"} {
 			if v := env.Details[f]; v != nil && t.Out != nil {
-				t.Out[f] = v
+				t.Out[f] = marked(v)
 			}
 		}
 	}
@@ -162,9 +155,10 @@ func (t *CallText) rows(request, data []byte) {
 		row := map[string]any{}
 		for k, v := range item {
 			if s, ok := v.(string); ok && k != "startsAt" && k != "endsAt" {
-				v = mark(s)
+				row[k] = mask.Mark(s)
+			} else {
+				row[k] = marked(v)
 			}
-			row[k] = v
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -210,7 +204,7 @@ func pick(raw []byte) map[string]any {
 	out := map[string]any{}
 	for _, k := range kept {
 		if v, ok := all[k]; ok {
-			out[k] = v
+			out[k] = marked(v)
 		}
 	}
 	for _, k := range secrets {
@@ -219,7 +213,7 @@ func pick(raw []byte) map[string]any {
 			continue
 		}
 		if ok && s != "" {
-			out[k] = mark(s)
+			out[k] = mask.Mark(s)
 		}
 	}
 	if args, ok := all["args"].(map[string]any); ok {

@@ -70,19 +70,19 @@ func (c Clocks) Told(unordered int) string {
 	if len(c) == 0 {
 		return ""
 	}
-	var most, ahead int64
+	var most, first, last int64 // the run's own clock is one of them
 	var lost []string
 	for _, k := range c {
 		if !k.Measured {
 			lost = append(lost, fmt.Sprintf("%s (%s)", k.Source, k.Why))
 			continue
 		}
-		most, ahead = max(most, k.ErrNs), max(ahead, k.OffsetNs, -k.OffsetNs)
+		most, first, last = max(most, k.ErrNs), min(first, k.OffsetNs), max(last, k.OffsetNs)
 	}
 	if len(lost) > 0 {
 		return "clocks: not measured: " + strings.Join(lost, ", ") + "; times of different processes weren't compared"
 	}
-	out := fmt.Sprintf("clocks: at most %s apart, known to ± %s", millis(ahead), millis(most))
+	out := fmt.Sprintf("clocks: at most %s apart, known to ± %s", millis(last-first), millis(most))
 	if most > FineNs {
 		out += " (± 1 ms would be fine)"
 	}

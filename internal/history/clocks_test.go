@@ -45,6 +45,8 @@ func TestClocksTold(t *testing.T) {
 	for want, c := range map[string]Clocks{
 		"":                      nil,
 		"50.00 ms apart, known": {fine},
+		"at most 80.00 ms":      {fine, {Measured: true, OffsetNs: 30e6}},
+		"at most 60.00 ms":      {{Measured: true, OffsetNs: 60e6}, {Measured: true, OffsetNs: 30e6}},
 		"± 0.20 ms; 7 pairs":    {fine},
 		"± 1 ms would be fine":  {fine, {Measured: true, ErrNs: 3e6}},
 		"not measured: b (why)": {fine, {Source: "b", Why: "why"}},

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/doorlab/doorlab/internal/mask"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -140,7 +141,7 @@ func Meaning(doorID, command string, minutes float64, reason string) string {
 	if command != "hold" {
 		minutes = 0
 	}
-	return fmt.Sprintf("%s %s %g %q", doorID, command, minutes, reason)
+	return fmt.Sprintf("%s %s %g %q", doorID, command, minutes, mask.Marked(reason))
 }
 
 // KeyHash is how the history shows an Idempotency-Key: bound to its place, 16 hex digits. "" for no key.

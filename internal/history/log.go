@@ -93,6 +93,7 @@ func (l *Log) move() {
 			l.stay = true
 			break
 		}
+		l.chunks[0] = nil // its events are on disk
 		l.file, l.stored, l.chunks = file, append(l.stored, at), l.chunks[1:]
 	}
 	l.moving = false

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
+	"weak"
 
 	"github.com/doorlab/doorlab/internal/must"
 )
@@ -18,6 +20,27 @@ func short(t *testing.T) *Log {
 	l.keep = chunkSize
 	t.Cleanup(func() { _ = l.Close() })
 	return l
+}
+
+// TestLongForgetsWhatIsOnDisk: nothing holds on to a chunk that has moved.
+func TestLongForgetsWhatIsOnDisk(t *testing.T) {
+	t.Parallel()
+	l := short(t)
+	l.Append(Event{Kind: Label})
+	l.mu.Lock()
+	moved := weak.Make(&l.chunks[0][0])
+	l.mu.Unlock()
+	for range chunkSize {
+		l.Append(Event{Kind: Label})
+	}
+	l.mu.Lock()
+	for l.moving {
+		l.moved.Wait()
+	}
+	l.mu.Unlock()
+	if runtime.GC(); moved.Value() != nil {
+		t.Error("the first chunk is on disk and still in memory")
+	}
 }
 
 // TestLongKeepsOrderOfManyWriters: readers of a long history see every event once, in order, whether it is in memory
@@ -172,7 +195,7 @@ func TestSpaceIsGivenBack(t *testing.T) {
 	p := must.Get(newPages(dir))(t)
 	left := filepath.Join(dir, "left")
 	must.OK(t, os.WriteFile(left, nil, 0o600))
-	p.name = left
+	p.file.name = left
 	must.OK(t, p.close())
 	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
 		t.Errorf("%d files are left, %v, want none", len(files), err)

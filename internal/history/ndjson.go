@@ -28,8 +28,15 @@ var ErrTruncated = errors.New("the history is not whole")
 // Summary is what the closing line of a history says of the lines before it:
 // how many there are, and the SHA-256 (hex) over them, newlines included.
 type Summary struct {
-	Count  int64  `json:"count"`
-	SHA256 string `json:"sha256"`
+	Count     int64  `json:"count"`
+	SHA256    string `json:"sha256"`
+	Recording string `json:"recording,omitempty"` // the id of the Spool's recording that they come from, "" = none
+}
+
+// Position is a place in a recording: after event Seq. The zero value is the beginning of a history without an id.
+type Position struct {
+	Recording string // its id
+	Seq       int64
 }
 
 // closing is the last line of a whole history.
@@ -42,6 +49,8 @@ const kindEnd = "end"
 
 // Writer writes events as NDJSON and closes with a line that counts them.
 type Writer struct {
+	Recording string // for the closing line
+
 	buf *bufio.Writer
 	enc *json.Encoder
 	sum hash.Hash
@@ -87,7 +96,7 @@ func (w *Writer) line(b []byte) error {
 
 // Close writes the closing line and flushes; it doesn't close what lies below.
 func (w *Writer) Close() (Summary, error) {
-	s := Summary{Count: w.n, SHA256: hex.EncodeToString(w.sum.Sum(nil))}
+	s := Summary{Count: w.n, SHA256: hex.EncodeToString(w.sum.Sum(nil)), Recording: w.Recording}
 	if err := encoder(w.buf).Encode(closing{kindEnd, s}); err != nil {
 		return s, err
 	}
@@ -172,8 +181,8 @@ func onlySpace(r io.Reader, n int) error {
 	}
 }
 
-// matches compares what was read with the closing line.
-func (s Summary) matches(line []byte) error {
+// matches compares what was read with the closing line, and takes the recording's id from it.
+func (s *Summary) matches(line []byte) error {
 	var want closing
 	if err := json.Unmarshal(line, &want); err != nil {
 		return fmt.Errorf("history: closing line: %w", err)
@@ -184,6 +193,7 @@ func (s Summary) matches(line []byte) error {
 	case want.SHA256 != s.SHA256:
 		return fmt.Errorf("%w: its %d events are not those that were written (SHA-256 differs)", ErrTruncated, s.Count)
 	}
+	s.Recording = want.Recording
 	return nil
 }
 

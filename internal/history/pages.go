@@ -6,16 +6,14 @@ import (
 	"encoding/gob"
 	"errors"
 	"io"
-	"os"
 )
 
 // pages are lists of events in an unnamed file, each read back as a whole. One goroutine
 // writes; any may read what was written.
 type pages struct {
-	file *os.File
+	file *scratch
 	size int64
 	z    *gzip.Writer
-	name string // where a file that is open can't be removed: for close to do
 }
 
 // page is where one of them lies.
@@ -26,26 +24,17 @@ type page struct {
 
 // newPages makes the file in dir ("" = the system's for temporary files). Errors: the file system's.
 func newPages(dir string) (*pages, error) {
-	f, err := os.CreateTemp(dir, "history-")
+	f, err := newScratch(dir)
 	if err != nil {
 		return nil, err
 	}
 	p := &pages{file: f}
-	if os.Remove(f.Name()) != nil { // else it lasts as long as it is open
-		p.name = f.Name()
-	}
 	p.z, err = gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	return p, err
 }
 
 // close gives the space back.
-func (p *pages) close() error {
-	err := p.file.Close()
-	if p.name != "" {
-		err = errors.Join(err, os.Remove(p.name))
-	}
-	return err
-}
+func (p *pages) close() error { return p.file.close() }
 
 // put writes events as a page.
 func (p *pages) put(events []Event) (page, error) {

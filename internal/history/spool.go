@@ -5,10 +5,10 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 )
@@ -17,8 +17,9 @@ import (
 var (
 	ErrOverflow = errors.New("history: events came faster than the disk could take them; starting another recording replaces this one")
 	ErrTooLong  = errors.New("history: the recording has reached its limit; starting another replaces it")
-	// ErrReplaced: the recording began only after the run, because the one that the run began or joined was incomplete.
-	ErrReplaced = errors.New("history: the recording became incomplete, and another one has begun since")
+	// ErrReplaced: the recording that the run began or joined has ended, and another one has begun since.
+	ErrReplaced = errors.New("history: the recording of this run has ended, and another one has begun since: " +
+		"the process was started again, the recording became incomplete, or somebody else ended it")
 )
 
 const (
@@ -41,11 +42,11 @@ type Spool struct {
 	mu       sync.Mutex
 	moved    sync.Cond // written, err or file changed
 	standing Standing
-	file     *os.File // nil = nothing is recorded
-	users    int      // who asked for the recording
+	file     *scratch // nil = nothing is recorded
+	users    int      // runs that asked for the recording
 	pending  []Event
-	most     int   // pending ones
-	base     int64 // the last Seq before the recording, see Start
+	most     int // pending ones
+	id       string
 	n        int64 // the last Seq
 	written  int64 // ... in the file
 	size     int64 // of the file
@@ -104,8 +105,8 @@ func (s *Spool) Recording() bool {
 }
 
 // Start starts a recording, or joins the current one. fresh: a new one was started, and so far holds only the standing
-// events. It replaces one that is incomplete, and then continues its numbers: whoever needs older events than the first
-// one sees that they are missing. Errors: the file system's.
+// events. It replaces one that is incomplete; whoever needs the events of that one sees by the recording's id that they
+// are missing. Errors: the file system's.
 func (s *Spool) Start() (fresh bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,27 +122,28 @@ func (s *Spool) Start() (fresh bool, err error) {
 
 // begin begins a recording with the standing events; s.mu is held.
 func (s *Spool) begin() error {
-	f, err := os.CreateTemp(s.dir, "history-")
+	f, err := newScratch(s.dir)
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(f.Name()); err != nil { // it lasts as long as it is open
-		return errors.Join(err, f.Close())
-	}
-	s.base = 0
-	if s.file != nil {
-		s.base = s.n
-	}
 	s.pending = s.standing.Events()
-	for i := range s.pending {
-		s.pending[i].Seq += s.base
-	}
 	s.most = s.room + len(s.pending) // of a large fleet these alone are more
-	s.file, s.n, s.written, s.size, s.err = f, s.base+int64(len(s.pending)), s.base, 0, nil
+	s.file, s.id, s.n, s.written, s.size, s.err = f, rand.Text(), int64(len(s.pending)), 0, 0, nil
 	s.on.Store(true)
 	s.moved.Broadcast() // the previous file's writer ends
 	go s.write(f)
 	return nil
+}
+
+// Read starts a recording for somebody who only reads it, unless there is one that is complete or that a run uses. It lasts
+// until the next Stop of the last user. fresh and errors: as Start.
+func (s *Spool) Read() (fresh bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil || s.err != nil && s.users == 0 {
+		return true, s.begin()
+	}
+	return false, nil
 }
 
 // Fail makes the recording incomplete for a reason, so that the next Start replaces it.
@@ -159,7 +161,7 @@ func (s *Spool) Stop() (over bool) {
 	if s.file == nil {
 		return false
 	}
-	if s.users--; s.users > 0 {
+	if s.users = max(0, s.users-1); s.users > 0 {
 		return false
 	}
 	s.file, s.pending = nil, nil // write closes it
@@ -168,7 +170,14 @@ func (s *Spool) Stop() (over bool) {
 	return true
 }
 
-// Len is the last Seq, which is also the number of events unless the recording replaced another.
+// Position is the end of the recording so far.
+func (s *Spool) Position() Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Position{s.id, s.n}
+}
+
+// Len is the number of events, which is also the last Seq.
 func (s *Spool) Len() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,8 +192,8 @@ func (s *Spool) Size() int64 {
 }
 
 // write writes the events of one recording to its file until it ends.
-func (s *Spool) write(f *os.File) {
-	defer func() { _ = f.Close() }()
+func (s *Spool) write(f *scratch) {
+	defer func() { _ = f.close() }()
 	for {
 		s.mu.Lock()
 		for s.file == f && len(s.pending) == 0 {
@@ -241,12 +250,13 @@ func pack(events []Event) ([]byte, error) {
 // one. If events are missing, it returns ErrOverflow, ErrTooLong or the disk's error, and the closing line is missing.
 func (s *Spool) WriteSince(w io.Writer, seq int64) error {
 	out := NewWriter(w)
-	broken := s.lines(func(n int64, line []byte) error {
+	id, broken := s.lines(func(n int64, line []byte) error {
 		if n <= seq {
 			return nil
 		}
 		return out.line(line)
 	})
+	out.Recording = id
 	if broken != nil {
 		return errors.Join(broken, out.buf.Flush())
 	}
@@ -257,7 +267,7 @@ func (s *Spool) WriteSince(w io.Writer, seq int64) error {
 // Each calls f, in order, with the events whose line contains mark, such as an id. Errors: as WriteSince, after the
 // events that exist.
 func (s *Spool) Each(mark string, f func(*Event)) error {
-	return s.lines(func(_ int64, line []byte) error {
+	_, err := s.lines(func(_ int64, line []byte) error {
 		if !bytes.Contains(line, []byte(mark)) {
 			return nil
 		}
@@ -268,36 +278,40 @@ func (s *Spool) Each(mark string, f func(*Event)) error {
 		f(&e)
 		return nil
 	})
+	return err
 }
 
-// lines calls f with the number and the text of each line recorded so far, once those are on disk.
-func (s *Spool) lines(f func(n int64, line []byte) error) error {
+// lines calls f with the number and the text of each line recorded so far, once those are on disk. id is the recording's.
+func (s *Spool) lines(f func(n int64, line []byte) error) (id string, err error) {
 	s.mu.Lock()
-	file, base, n := s.file, s.base, s.n
+	file, n := s.file, s.n
+	if file != nil {
+		id = s.id
+	}
 	for s.file == file && s.file != nil && s.written < n && s.err == nil {
 		s.moved.Wait()
 	}
 	size, broken, replaced := s.size, s.err, s.file != file
 	s.mu.Unlock()
 	if replaced {
-		return ErrReplaced
+		return id, ErrReplaced
 	}
 	if file == nil || size == 0 {
-		return broken
+		return id, broken
 	}
 	z, err := gzip.NewReader(io.NewSectionReader(file, 0, size))
 	if err != nil {
-		return err
+		return id, err
 	}
 	lines := bufio.NewReaderSize(z, 1<<16)
-	for i := base + 1; i <= n; i++ {
+	for i := range n {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return errors.Join(broken, err)
+			return id, errors.Join(broken, err)
 		}
-		if err := f(i, line); err != nil {
-			return err
+		if err := f(i+1, line); err != nil {
+			return id, err
 		}
 	}
-	return broken
+	return id, broken
 }

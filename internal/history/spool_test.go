@@ -129,8 +129,8 @@ func TestSpoolIsBounded(t *testing.T) {
 	}
 }
 
-// A recording that broke doesn't spoil the next run's: that one begins a new recording. Its numbers continue, so a run
-// that began before can tell that events are missing.
+// A recording that broke doesn't spoil the next run's: that one begins a new recording. It has another id, so a run that
+// began before can tell that events are missing.
 func TestSpoolReplacesABrokenRecording(t *testing.T) {
 	t.Parallel()
 	s := NewSpool(t.TempDir(), nil)
@@ -143,18 +143,21 @@ func TestSpoolReplacesABrokenRecording(t *testing.T) {
 	if err := s.WriteSince(io.Discard, 0); !errors.Is(err, ErrTooLong) && !errors.Is(err, ErrOverflow) {
 		t.Fatalf("the first recording: got %v, want it broken", err)
 	}
-	before := s.Len()
+	before := s.Position()
 	if fresh, err := s.Start(); !fresh || err != nil {
 		t.Errorf("the second run: fresh %v, %v; want true and no error", fresh, err)
 	}
-	mark := s.Len()
+	mark := s.Position()
+	if mark.Recording == before.Recording || mark.Recording == "" {
+		t.Errorf("the second run's recording is %q, want another than the first one's, %q", mark.Recording, before.Recording)
+	}
 	s.Append(Event{Kind: Label, Text: "second"})
 	all := readSpool(t, s, 0)
-	if len(all) != 2 || all[0].Kind != Online || all[0].Seq != before+1 || all[1].Text != "second" {
-		t.Errorf("got %+v, want what stands, number %d, and the run's event", all, before+1)
+	if len(all) != 2 || all[0].Kind != Online || all[0].Seq != 1 || all[1].Text != "second" {
+		t.Errorf("got %+v, want what stands, number 1, and the run's event", all)
 	}
-	if got := readSpool(t, s, mark); len(got) != 1 || got[0].Seq != mark+1 {
-		t.Errorf("since %d: got %+v, want the run's event", mark, got)
+	if got := readSpool(t, s, mark.Seq); len(got) != 1 || got[0].Seq != mark.Seq+1 {
+		t.Errorf("since %d: got %+v, want the run's event", mark.Seq, got)
 	}
 	if s.Stop() {
 		t.Error("it ended although the first run's user hasn't stopped")
@@ -200,5 +203,27 @@ func TestSpoolOfALargeFleet(t *testing.T) {
 	}
 	if got := len(readSpool(t, s, 0)); got != n+1 {
 		t.Errorf("%d events, want %d", got, n+1)
+	}
+}
+
+// Who only reads doesn't keep a recording, and replaces one that is incomplete only if no run uses it.
+func TestSpoolForReaders(t *testing.T) {
+	t.Parallel()
+	s := NewSpool(t.TempDir(), nil)
+	read := func(when string, want bool) {
+		t.Helper()
+		if fresh, err := s.Read(); fresh != want || err != nil {
+			t.Errorf("%s: fresh %v, %v; want %v and no error", when, fresh, err, want)
+		}
+	}
+	read("the first reader", true)
+	read("the second", false)
+	s.Fail(errors.New("incomplete"))
+	read("nobody uses the incomplete one", true)
+	must.Get(s.Start())(t)
+	s.Fail(errors.New("incomplete"))
+	read("a run uses it", false)
+	if !s.Stop() || s.Recording() {
+		t.Error("it didn't end with its only run")
 	}
 }

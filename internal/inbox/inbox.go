@@ -5,9 +5,9 @@ package inbox
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/mask"
 )
 
 // Exchange is one request with its answer, as the edge saw them. It is never stored as is; Request and Answer are read
@@ -82,15 +82,6 @@ func (e *Entry) size() int {
 	return overhead + len(e.Request) + len(e.Answer) + len(e.Path)
 }
 
-// mark stands for a secret or a long text.
-func mark(s string) string {
-	if s == "" {
-		return ""
-	}
-	h := sha256.Sum256([]byte("inbox\n" + s))
-	return hex.EncodeToString(h[:8])
-}
-
 // clip is what is kept of a body; the rest isn't retained.
 func clip(b []byte) []byte {
 	if len(b) > maxText {
@@ -103,11 +94,11 @@ func clip(b []byte) []byte {
 func masked(x *Exchange) *Entry {
 	target, request := x.Target, string(x.Request)
 	if x.Customer {
-		target, request = maskLink(target), maskLink(request)
+		target, request = mask.Link(target), mask.Link(request)
 	}
-	return &Entry{At: x.At, RequestID: x.RequestID, PlaceID: x.PlaceID, Customer: x.Customer, KeyID: x.KeyID, Method: x.Method, Route: x.Route, Path: Mask(target),
-		DoorID: Mask(x.DoorID), Token: mark(x.Token), Given: mark(x.Given), IdempotencyKey: Mask(x.Key), KeyMark: mark(x.Key), Type: x.Type,
-		Request: Mask(request), RequestMark: mark(string(x.Request)), RequestBytes: x.requestBytes, Status: x.Status, Code: x.Code,
-		Answer: Mask(string(x.Answer)), AnswerBytes: x.answerBytes, Replayed: x.Replayed, RetrySec: x.RetryIn.Seconds(), CommandID: x.CommandID,
+	return &Entry{At: x.At, RequestID: x.RequestID, PlaceID: x.PlaceID, Customer: x.Customer, KeyID: x.KeyID, Method: x.Method, Route: x.Route, Path: mask.Text(target),
+		DoorID: mask.Text(x.DoorID), Token: mask.Mark(x.Token), Given: mask.Mark(x.Given), IdempotencyKey: mask.Text(x.Key), KeyMark: mask.Mark(x.Key), Type: x.Type,
+		Request: mask.Text(request), RequestMark: mask.Mark(string(x.Request)), RequestBytes: x.requestBytes, Status: x.Status, Code: x.Code,
+		Answer: mask.Text(string(x.Answer)), AnswerBytes: x.answerBytes, Replayed: x.Replayed, RetrySec: x.RetryIn.Seconds(), CommandID: x.CommandID,
 		TookMs: float64(x.Took.Microseconds()) / 1000}
 }

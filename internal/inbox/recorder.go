@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/limit"
+	"github.com/doorlab/doorlab/internal/mask"
 )
 
 // Config of a Recorder; the zero value works.
@@ -233,7 +234,7 @@ func (f Filter) fits(e *Entry) bool {
 	if f.Status != nil && !f.Status(e.Status) || f.Path != "" && !strings.Contains(e.Path, f.Path) && !strings.Contains(e.Route, f.Path) {
 		return false
 	}
-	return f.Key == "" || e.KeyMark == mark(f.Key) || e.IdempotencyKey != "" && strings.HasPrefix(e.IdempotencyKey, f.Key)
+	return f.Key == "" || e.KeyMark == mask.Mark(f.Key) || e.IdempotencyKey != "" && strings.HasPrefix(e.IdempotencyKey, f.Key)
 }
 
 // Kept says how much of a place's traffic a list shows.

@@ -43,7 +43,7 @@ func (v *View) givenTokens() tokens {
 		calls = v.whole.exchanges
 	}
 	for _, c := range calls {
-		if c.Route != exchangeRoute {
+		if c.Route != ExchangeRoute {
 			continue
 		}
 		key := c.in("key")
@@ -87,7 +87,7 @@ func auth1(v *View) Verdict {
 	used, tried, given := 0, 0, map[string]bool{}
 	before := map[string]*token{} // the first of each key
 	for _, c := range v.calls() {
-		if c.Route == exchangeRoute && c.ok() {
+		if c.Route == ExchangeRoute && c.ok() {
 			t.checked++
 			given[c.out("accessToken")] = true
 			was, now := before[c.in("key")], issued[c.out("accessToken")]
@@ -193,8 +193,8 @@ func auth5(v *View) Verdict {
 	for _, c := range v.calls() {
 		key, k := c.in("key"), issued[c.Token]
 		switch {
-		case c.Route == exchangeRoute && ended[key] != nil && c.Status != 429:
-		case c.Route == exchangeRoute && revoked[key] != 0:
+		case c.Route == ExchangeRoute && ended[key] != nil && c.Status != 429:
+		case c.Route == ExchangeRoute && revoked[key] != 0:
 			gone[key] = true
 			continue
 		case k == nil || open(c):

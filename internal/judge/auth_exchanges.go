@@ -15,7 +15,7 @@ func auth3(v *View) Verdict {
 	taken := map[string][]*call{}
 	most, refused := 0, 0
 	all := slices.DeleteFunc(slices.Clone(v.calls()), func(c *call) bool {
-		return c.Route != exchangeRoute || c.Method != "POST" || c.unseen() // another method is refused before anybody counts
+		return c.Route != ExchangeRoute || c.Method != "POST" || c.unseen() // another method is refused before anybody counts
 	})
 	for _, c := range all {
 		t.checked++
@@ -50,7 +50,7 @@ func (v *View) exchangesBefore(refused *call, all []*call) (n int, sure bool) {
 		return 0, false
 	}
 	for _, c := range slices.Concat(all, parseCalls(v.unheard, 0)) {
-		if c.Route == exchangeRoute && c.Status != 429 && lately(c.Event) && c.SentAt <= refused.At+clockMs {
+		if c.Route == ExchangeRoute && c.Status != 429 && lately(c.Event) && c.SentAt <= refused.At+clockMs {
 			n++
 		}
 	}

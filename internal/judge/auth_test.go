@@ -12,7 +12,7 @@ func (h *builder) call(at int64, route string, status int, t history.CallText) {
 	t.SentAt = at
 	text, _ := json.Marshal(t)
 	method := "GET"
-	if route == exchangeRoute {
+	if route == ExchangeRoute {
 		method = "POST"
 	}
 	h.emit(history.Event{Kind: history.Call, At: at, Method: method, Route: route, Status: status, Text: string(text), Code: refusedFor[status]})
@@ -23,7 +23,7 @@ var refusedFor = map[int]string{401: "token_invalid", 403: "scope_missing", 404:
 
 // exchange issues a token of plc_a with both scopes.
 func (h *builder) exchange(at int64, key, token string) {
-	h.call(at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": key}, From: "127.0.0.1",
+	h.call(at, ExchangeRoute, 200, history.CallText{In: map[string]any{"key": key}, From: "127.0.0.1",
 		Out: map[string]any{"accessToken": token, "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
 }
 
@@ -42,7 +42,7 @@ func (h *builder) keys() {
 	h.call(at+910_000, permitsRoute, 401, history.CallText{Token: "tok-1"})
 	h.events[len(h.events)-1].Code = "token_expired"
 	h.exchange(at+911_000, "key-1", "tok-2")
-	h.call(at+912_000, exchangeRoute, 401, history.CallText{In: map[string]any{"key": "key-1"}})
+	h.call(at+912_000, ExchangeRoute, 401, history.CallText{In: map[string]any{"key": "key-1"}})
 	h.call(at+913_000, permitsRoute, 401, history.CallText{Token: "tok-2"})
 	h.call(at+914_000, "/core/v1/public/places/{id}/schedule", 200, history.CallText{Path: "plc_t"})
 }
@@ -61,11 +61,11 @@ func authPlants() []planted {
 			h.call(h.at, placesRoute+"{id}/events", 200, history.CallText{Token: "tok-4", Path: "plc_elsewhere"})
 		}, []string{"AUTH-4"}, history.Call, "of plc_elsewhere was answered 200 with a key of plc_a"},
 		{"a token for an hour", func(t *testing.T, h *builder) {
-			h.call(h.at, exchangeRoute, 200, history.CallText{Out: map[string]any{"accessToken": "x", "expiresIn": 3600, "placeId": "plc_a"}})
+			h.call(h.at, ExchangeRoute, 200, history.CallText{Out: map[string]any{"accessToken": "x", "expiresIn": 3600, "placeId": "plc_a"}})
 		}, []string{"AUTH-1"}, history.Call, "without expiresIn 900"},
 		{"a token of another place", func(t *testing.T, h *builder) {
-			h.call(h.at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": "key-9"}, Out: map[string]any{"accessToken": "x", "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
-			h.call(h.at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": "key-9"}, Out: map[string]any{"accessToken": "y", "expiresIn": 900, "placeId": "plc_w", "scopes": []string{"space:partner"}}})
+			h.call(h.at, ExchangeRoute, 200, history.CallText{In: map[string]any{"key": "key-9"}, Out: map[string]any{"accessToken": "x", "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
+			h.call(h.at, ExchangeRoute, 200, history.CallText{In: map[string]any{"key": "key-9"}, Out: map[string]any{"accessToken": "y", "expiresIn": 900, "placeId": "plc_w", "scopes": []string{"space:partner"}}})
 		}, []string{"AUTH-1"}, history.Call, "a token for plc_w and space:partner, although the key's first was for plc_a"},
 		{"a token that dies early", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 200), func(e *history.Event) { e.Status = 401 })
@@ -146,14 +146,14 @@ func TestExchangesWithinTheLimit(t *testing.T) {
 // a target doesn't know who else makes exchanges.
 func TestRefusedExchanges(t *testing.T) {
 	t.Parallel()
-	refused := func(h *builder, at int64) { h.call(at, exchangeRoute, 429, history.CallText{From: "127.0.0.1"}) }
+	refused := func(h *builder, at int64) { h.call(at, ExchangeRoute, 429, history.CallText{From: "127.0.0.1"}) }
 	for name, c := range map[string]struct {
 		then func(h *builder)
 		want Status
 	}{
 		"after 29 and a lost one": {func(h *builder) {
 			h.drop(t, func(e history.Event) bool { return e.At == t0+7 })
-			h.lose("POST", exchangeRoute, 100)
+			h.lose("POST", ExchangeRoute, 100)
 			refused(h, h.at+100)
 		}, Pass},
 		"after 29 and another's": {func(h *builder) {

@@ -27,7 +27,7 @@ func joined(events []history.Event, k int) []history.Event {
 	for _, e := range events[k:] {
 		asked := e.Kind == history.Attempt || e.Kind == history.Answer
 		var c history.CallText
-		if e.Kind == history.Call && json.Unmarshal([]byte(e.Text), &c) == nil && e.Route == exchangeRoute {
+		if e.Kind == history.Call && json.Unmarshal([]byte(e.Text), &c) == nil && e.Route == ExchangeRoute {
 			issued[c.Out["accessToken"]] = true
 		}
 		if (!asked || !others[e.Key]) && issued[c.Token] {

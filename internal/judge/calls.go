@@ -88,7 +88,7 @@ func (v *View) unsureBetween(first, c *call, match func(u *call) bool) bool {
 
 // open are the routes that take no token.
 func open(c *call) bool {
-	return strings.HasPrefix(c.Route, "/entry") || strings.HasPrefix(c.Route, "/core/v1/public/") || c.Route == exchangeRoute ||
+	return strings.HasPrefix(c.Route, "/entry") || strings.HasPrefix(c.Route, "/core/v1/public/") || c.Route == ExchangeRoute ||
 		strings.HasSuffix(c.Route, "/openapi.json") || strings.HasSuffix(c.Route, "/docs") || strings.Contains(c.Route, "/docs/") ||
 		!strings.HasPrefix(c.Route, "/core/") && !strings.HasPrefix(c.Route, "/space/") && !strings.HasPrefix(c.Route, "/device/")
 }
@@ -120,7 +120,8 @@ func (v *View) slackMs() int64 {
 	return clockMs
 }
 
-const exchangeRoute = "/core/v1/auth/apikey/token"
+// ExchangeRoute is where a client exchanges its API key for a token.
+const ExchangeRoute = "/core/v1/auth/apikey/token"
 
 // owners are the places of all ids in the history: doors and boards as the fleet reports them, grants from the server's
 // content, permits from their creation.

@@ -12,7 +12,7 @@ import (
 // did is a call that is sent, takes effect on the server, and is answered.
 func (h *builder) did(place, method, route string, status int, c history.CallText, change func()) {
 	c.Token = h.id("tok")
-	h.call(h.at, exchangeRoute, 200, history.CallText{In: map[string]any{"key": "key of " + place}, From: c.Token,
+	h.call(h.at, ExchangeRoute, 200, history.CallText{In: map[string]any{"key": "key of " + place}, From: c.Token,
 		Out: map[string]any{"accessToken": c.Token, "expiresIn": 900, "placeId": place, "scopes": []string{"space:partner", "device:door"}}})
 	c.SentAt, c.SentNs = h.at, h.wall+1
 	if change != nil {

@@ -25,7 +25,7 @@ func TestAnswersThatSayNothingOfTokens(t *testing.T) {
 					h.exchange(h.at, "key-3", "tok-3")
 					continue
 				}
-				h.call(h.at, exchangeRoute, 405, history.CallText{From: "127.0.0.1"})
+				h.call(h.at, ExchangeRoute, 405, history.CallText{From: "127.0.0.1"})
 				coded(h, "method_not_allowed")
 				h.events[len(h.events)-1].Method = "GET"
 			}

@@ -64,7 +64,7 @@ func (p *Parts) See(e *history.Event) {
 	w.clocks.see(e)
 	w.tells.see(e)
 	// A server that starts counts its exchanges from zero, so its starts are kept, too, and whether others may have made any.
-	exchange := (e.Kind == history.Call || e.Kind == history.Unanswered) && e.Route == exchangeRoute
+	exchange := (e.Kind == history.Call || e.Kind == history.Unanswered) && e.Route == ExchangeRoute
 	if exchange || e.Kind == history.Started || e.Kind == history.Begun {
 		p.exchanges = append(p.exchanges, *e)
 	}

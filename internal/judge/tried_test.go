@@ -123,7 +123,7 @@ func TestKeyRevoked(t *testing.T) {
 	}
 	exchanged := func(status int) func(*builder) {
 		return func(h *builder) {
-			h.call(h.at, exchangeRoute, status, history.CallText{SentNs: h.wall, In: key, Out: map[string]any{"accessToken": "tok-10", "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
+			h.call(h.at, ExchangeRoute, status, history.CallText{SentNs: h.wall, In: key, Out: map[string]any{"accessToken": "tok-10", "expiresIn": 900, "placeId": "plc_a", "scopes": []string{"space:partner"}}})
 		}
 	}
 	expired := func(h *builder) {

@@ -90,7 +90,7 @@ func TestUnansweredImports(t *testing.T) {
 func TestUnansweredTellsNothing(t *testing.T) {
 	t.Parallel()
 	h := newBuilder()
-	h.lose("POST", exchangeRoute, 100)
+	h.lose("POST", ExchangeRoute, 100)
 	if v := NewView(h.events); len(v.known()) != 0 || len(v.unsure()) != 1 {
 		t.Errorf("%d calls and %d that nobody knows about, want 0 and 1", len(v.known()), len(v.unsure()))
 	}

@@ -13,7 +13,7 @@ import (
 // everything is a history in which each promise was tested.
 func everything() *builder {
 	h := clean()
-	h.call(h.at, exchangeRoute, 429, history.CallText{In: fields{"key": "key-1"}, From: "127.0.0.1"})
+	h.call(h.at, ExchangeRoute, 429, history.CallText{In: fields{"key": "key-1"}, From: "127.0.0.1"})
 	h.did("plc_a", "GET", placesRoute+"{id}/events", 403, history.CallText{Path: "plc_elsewhere"}, nil)
 	h.events[len(h.events)-1].Code = "place_forbidden"
 	h.create("ref-again", "pmt_7", h.at, h.at+5000)
@@ -118,7 +118,7 @@ var untriedCases = map[string]struct {
 	want   string
 }{
 	"the client's own exchanges": {"AUTH-1", func(all []history.Event) []history.Event {
-		own := answering("POST", exchangeRoute, func(_ *history.Event, c *history.CallText) { c.Own = true })
+		own := answering("POST", ExchangeRoute, func(_ *history.Event, c *history.CallText) { c.Own = true })
 		return own(without(func(e *history.Event) bool { return e.Kind == history.Call && (e.Status == 401 || e.Status == 403) })(all))
 	}, "no token that a step had asked for"},
 	"no refusals":   {"AUTH-2", without(func(e *history.Event) bool { return e.Status == 401 || e.Status == 403 }), "no token was refused"},

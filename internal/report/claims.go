@@ -15,11 +15,12 @@ var situations = []string{"AUTH-3", "AUTH-5", "CMD-8", "SYNC-1", "SYNC-2", "SYNC
 
 // claims makes a file INVALID that names a clause without evidence for it.
 func (res *Result) claims() {
-	e := evidence{told: res.told, counted: map[string]bool{}, untried: map[string][]string{}}
-	for _, v := range res.Verdicts {
-		e.counted[v.Clause], e.untried[v.Clause] = v.Checked+v.Real > 0, v.Untried
-	}
+	all := evidenceOf(res.told, res.Verdicts)
 	for i := range res.Files {
+		e, ok := res.alone[i]
+		if !ok {
+			e = all
+		}
 		if f := &res.Files[i]; f.Status == judge.Pass {
 			if why := e.lacks(f, len(res.Scores) > 0); why != "" {
 				f.Status, f.Reason = judge.Invalid, why

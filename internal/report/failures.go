@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/inbox"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/mask"
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
@@ -176,7 +176,7 @@ const excerptLines = 40
 
 // excerpt is a step as written in its file: its line and what is indented below it.
 func excerpt(source []byte, line int) (out []Source) {
-	lines := strings.Split(inbox.Mask(string(source)), "\n")
+	lines := strings.Split(mask.Text(string(source)), "\n")
 	if line < 1 || line > len(lines) || len(source) == 0 {
 		return nil
 	}

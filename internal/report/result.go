@@ -22,9 +22,9 @@ type Target struct {
 	Places       []Place  `json:"places"`
 	// TLS is what is trusted for https; nil = the machine's authorities.
 	TLS *tls.Config `json:"-"`
-	// Marks are, for each of Control, the number of the last event before the run;
+	// Marks are, for each of Control, where in its recording the run begins;
 	// nil for a target that is the run's own.
-	Marks []int64 `json:"-"`
+	Marks []history.Position `json:"-"`
 }
 
 // Shared reports whether others may use the target before or during the run.
@@ -72,6 +72,7 @@ type Result struct {
 	Shards     []Shard           `json:"shards,omitempty"`      // of a merged result
 	whole      Failure           // what keeps the run as a whole from PASS, besides its files and guarantees; see spoil
 	byWorld    [][]judge.Verdict // Verdicts before they were combined
+	alone      map[int]evidence  // what each file of a shared target has by itself, by its place in Files
 	drawn      []drawn           // of a merged result: the shards' courses, world by world
 	where      map[string]string // for a result judged world by world: the file in which a clause was first broken
 	played     bool              // there was a history

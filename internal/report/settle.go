@@ -34,6 +34,7 @@ type settling struct {
 	foreign   judge.Foreign
 	played    bool
 	told      bool
+	alone     map[int]evidence
 }
 
 func (s *settling) world(name string, events []history.Event) {
@@ -44,12 +45,15 @@ func (s *settling) world(name string, events []history.Event) {
 	if s.foreign = both(s.foreign, foreign); foreign.String() != "" {
 		s.res.Note("%s", foreign)
 	}
+	if alone := alone(s.res.Files, events); alone != nil { // only a run with one world has them
+		s.alone = alone
+	}
 	s.played, s.told = s.played || len(events) > 0, s.told || judge.Told(events)
 }
 
 func (s *settling) done() {
 	res := s.res
-	res.Unordered, res.Foreign, res.played, res.told, res.byWorld = s.unordered, s.foreign, s.played, s.told, s.verdicts
+	res.Unordered, res.Foreign, res.played, res.told, res.byWorld, res.alone = s.unordered, s.foreign, s.played, s.told, s.verdicts, s.alone
 	res.Notes = slices.DeleteFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "clocks: ") }) // from an earlier judgement
 	if told := res.Clocks.Told(res.Unordered); told != "" {
 		res.Note("%s", told)

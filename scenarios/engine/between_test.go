@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -47,7 +48,7 @@ func TestGoneAlready(t *testing.T) {
 		f := newFake(t)
 		f.ended = map[string]bool{"/reservations/rsv_1": gone}
 		target := f.target()
-		target.Marks = []int64{0}
+		target.Marks = []history.Position{{}}
 		var out bytes.Buffer
 		res, err := Run(t.Context(), target, []*File{parse(t, `
 setup: [{cohort: {name: c}}]

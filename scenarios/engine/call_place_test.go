@@ -23,7 +23,7 @@ func TestPlaceOfACall(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			target := f.target()
-			target.Marks = []int64{0}
+			target.Marks = []history.Position{{}}
 			s := &sink{}
 			_, err := Run(t.Context(), target, []*File{parse(t, `
 steps:

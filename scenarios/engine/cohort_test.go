@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/must"
 )
@@ -51,7 +52,7 @@ func TestChosenByTheSeed(t *testing.T) {
 	}
 	chosen, phones := map[string]bool{}, map[string]bool{}
 	for _, id := range []string{"a", "b"} {
-		f := &fileRun{run: &run{id: id, seed: 1, target: Target{Marks: []int64{0}}}, file: half}
+		f := &fileRun{run: &run{id: id, seed: 1, target: Target{Marks: []history.Position{{}}}}, file: half}
 		x := &frame{run: f.run, file: f, scope: &scope{file: f, vars: map[string]any{}}}
 		got := must.Get(half.Doc.Steps[0].Verbs.Cohort.some(x, from, nil))(t)
 		chosen[fmt.Sprint(cohortValue("half", got)["boards"])] = true

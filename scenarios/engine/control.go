@@ -27,8 +27,8 @@ type lab struct {
 	revive time.Duration // how long a restart may take
 	gone   error         // why the target isn't waited for any more: it was down for that long
 
-	watch *run    // notified of changes
-	marks []int64 // of each of all: the last event before the run; nil = the target is the run's own
+	watch *run               // notified of changes
+	marks []history.Position // of each of all: where in its recording the run begins; nil = the target is the run's own
 }
 
 // board is what GET /boards says.

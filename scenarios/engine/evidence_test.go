@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/must"
 )
@@ -223,7 +224,7 @@ func TestTwins(t *testing.T) {
 		t.Errorf("both files use %s and %s, want different ones", a.phone("ann"), a.uid("ann"))
 	}
 	once, again := files[2].Again(1, 2), files[2].Again(2, 2)
-	a, b = &fileRun{run: &run{seed: 1, target: Target{Marks: []int64{0}}}, file: once}, &fileRun{run: &run{seed: 1, target: Target{Marks: []int64{0}}}, file: again}
+	a, b = &fileRun{run: &run{seed: 1, target: Target{Marks: []history.Position{{}}}}, file: once}, &fileRun{run: &run{seed: 1, target: Target{Marks: []history.Position{{}}}}, file: again}
 	if a.phone("ann") == b.phone("ann") || a.uid("ann") == b.uid("ann") {
 		t.Errorf("both runs on a shared target use %s and %s, want different ones", a.phone("ann"), a.uid("ann"))
 	}

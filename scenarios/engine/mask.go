@@ -4,25 +4,22 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/doorlab/doorlab/internal/mask"
 )
 
-// What secrets look like: API keys, bearer tokens, entry tokens (256 bits in base64url), phone numbers. Ids don't begin
-// with a zero at a word boundary, so they stay.
-var (
-	keyLike   = regexp.MustCompile(`\b(sac[tl]_)[0-9A-Za-z]{8,}`)
-	jwtLike   = regexp.MustCompile(`\beyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*`)
-	tokenLike = regexp.MustCompile(`(^|[^0-9A-Za-z_-])[0-9A-Za-z_-]{43}($|[^0-9A-Za-z_-])`)
-	phoneLike = regexp.MustCompile(`\b0[0-9]{7,14}\b`)
-)
+// phoneLike is what a phone number looks like. Ids don't begin with a zero at a word boundary, so they stay, as do the
+// other numbers of a report.
+var phoneLike = regexp.MustCompile(`\b0[0-9]{7,14}\b`)
 
-// mask hides what no report may show. Secrets that the run knows are hidden whatever they look like.
-type mask struct {
+// masker hides what no report may show. Secrets that the run knows are hidden whatever they look like.
+type masker struct {
 	mu    sync.Mutex
 	known map[string]bool
 }
 
 // add makes a secret known.
-func (m *mask) add(secrets ...string) {
+func (m *masker) add(secrets ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
@@ -36,7 +33,7 @@ func (m *mask) add(secrets ...string) {
 }
 
 // text is a text with its secrets hidden, that a terminal can show.
-func (m *mask) text(s string) string {
+func (m *masker) text(s string) string {
 	s = visible(s)
 	if len(s) < 8 {
 		return s
@@ -70,12 +67,7 @@ func visible(s string) string {
 
 // lookalikes hides whatever looks like a secret.
 func lookalikes(s string) string {
-	s = keyLike.ReplaceAllString(s, "${1}[hidden]")
-	s = jwtLike.ReplaceAllString(s, "[token]")
-	for range 2 { // the character after one may be the one before the next
-		s = tokenLike.ReplaceAllString(s, "${1}[token]${2}")
-	}
-	return phoneLike.ReplaceAllStringFunc(s, maskPhone)
+	return phoneLike.ReplaceAllStringFunc(mask.Secrets(s), maskPhone)
 }
 
 func hidden(secret string) string {
@@ -94,7 +86,7 @@ func maskPhone(p string) string {
 }
 
 // clean hides secrets in everything that a step reports.
-func (m *mask) clean(s *StepResult) {
+func (m *masker) clean(s *StepResult) {
 	s.Name, s.Detail = m.text(s.Name), m.text(s.Detail)
 	s.Rest.Detail = m.text(s.Rest.Detail)
 	for i := range s.Charges {

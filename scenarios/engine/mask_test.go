@@ -15,3 +15,18 @@ func TestTokensInARow(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfTokens: header and payload of a token are hidden without its signature, too.
+func TestPartsOfTokens(t *testing.T) {
+	t.Parallel()
+	const header, payload = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "eyJzdWIiOiJrZXlfMDAwMSIsImV4cCI6MTc5MDAwMDAwMH0"
+	for text, want := range map[string]string{
+		"header=Bearer " + header:                       "header=Bearer [token]",
+		"header=Bearer " + header + "." + payload:       "header=Bearer [token].[token]",
+		"header=Bearer " + header + "." + payload + ".": "header=Bearer [token].[token].",
+	} {
+		if got := lookalikes(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		return res
 	}
 	r.out.line("RUN     %s: %s", f.Base(), res.Name)
-	r.emit(history.Event{Kind: history.Label, Text: "file " + f.Base()})
+	r.emit(history.Event{Kind: history.Label, Text: report.FileLabel + f.Base()})
 	sc := &scope{file: fr, vars: map[string]any{}}
 	err := fr.begin(ctx, sc)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/mask"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
@@ -151,9 +152,9 @@ func (r *run) commandEvent(q request, h http.Header) (history.Event, bool) {
 	_ = json.Unmarshal(q.body, &body)
 	minutes, reason := body.Args.Minutes, body.Args.Reason
 	if m[2] != "" {
-		e.Route, e.DoorID = "/device/v1/devices/{id}/commands", m[2]
+		e.Route, e.DoorID = "/device/v1/devices/{id}/commands", mask.Marked(m[2])
 	} else {
-		e.Route, e.DoorID = "/device/v1/doors/{id}/"+m[4], m[3]
+		e.Route, e.DoorID = "/device/v1/doors/{id}/"+m[4], mask.Marked(m[3])
 		body.Command, minutes, reason = m[4], body.Minutes, body.Reason
 	}
 	if k := h.Get("Idempotency-Key"); k != "" {

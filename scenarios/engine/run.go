@@ -31,7 +31,7 @@ type run struct {
 	dir     *directory
 	log     *history.Log
 	out     *progress
-	mask    mask
+	mask    masker
 	phones  phones
 	keys    sync.Map // secrets of keys that were issued, by id
 	issued  sync.Map // places of tokens that were issued, by token

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/internal/mask"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
@@ -70,7 +70,7 @@ func (t *trace) again() {
 }
 
 // shown are the requests as a report may show them.
-func (t *trace) shown(m *mask) (out []report.Exchange) {
+func (t *trace) shown(m *masker) (out []report.Exchange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.calls {
@@ -105,7 +105,7 @@ func telling(all map[string]string) map[string]string {
 }
 
 // evidence are the lists in a step's result: what its expectations counted.
-func (m *mask) evidence(out fields) (shown []report.Evidence) {
+func (m *masker) evidence(out fields) (shown []report.Evidence) {
 	for _, name := range keysOf(out) {
 		list, ok := out[name].([]any)
 		if !ok || name == "it" || name == "answers" || name == "statuses" { // answers stand with their requests
@@ -125,7 +125,7 @@ func (m *mask) evidence(out fields) (shown []report.Evidence) {
 }
 
 // body masks a complete body and then cuts it: half a token would be a secret, too.
-func (m *mask) body(raw []byte) string {
+func (m *masker) body(raw []byte) string {
 	text := m.secret(string(raw))
 	if len(text) > tracedBytes {
 		return text[:tracedBytes] + " … (cut)"
@@ -134,4 +134,4 @@ func (m *mask) body(raw []byte) string {
 }
 
 // secret masks by field names, too: any country's phone is a secret.
-func (m *mask) secret(text string) string { return m.text(inbox.Mask(text)) }
+func (m *masker) secret(text string) string { return m.text(mask.Text(text)) }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/report"
@@ -33,7 +34,7 @@ func TestTargetDies(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	target := f.target()
-	target.Marks = []int64{0}
+	target.Marks = []history.Position{{}}
 	load := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
 		f.api.Close()
 		f.lab.Close()
@@ -179,7 +180,7 @@ func TestAttachedFirst(t *testing.T) {
 	for _, away := range []string{"detach", "tell"} {
 		f := newFake(t)
 		target := f.target()
-		target.Marks = []int64{0}
+		target.Marks = []history.Position{{}}
 		res, err := Run(t.Context(), target, []*File{parse(t, `
 setup: [{cohort: {name: c}}]
 steps: [{control: {method: POST, path: /boards/brd_1/`+away+`, body: {}}}, {permit: {person: bob, place: c}}, {call: {path: /echo}, expect: data.n == 3}]`)}, Options{})
@@ -209,7 +210,7 @@ func TestAttachedAfterFailure(t *testing.T) {
 		f := newFake(t)
 		f.deaf, f.real = true, true
 		target := f.target()
-		target.Marks = []int64{0}
+		target.Marks = []history.Position{{}}
 		res, err := Run(t.Context(), target, []*File{parse(t, `steps: [{control: {method: POST, path: /boards/`+board+`/tell, body: {}, status: 409}}]`)}, Options{})
 		if attached := slices.Contains(f.calls, "POST /boards/"+board+"/attach"); err != nil || attached != want {
 			t.Errorf("%s: %v %s, attached: %v, want %v", board, err, res.Files[0].Reason, attached, want)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/must"
 )
 
@@ -48,7 +49,7 @@ func TestHeldDoorsAreClosed(t *testing.T) {
 				return true
 			})
 			target := f.target()
-			target.Marks = []int64{0}
+			target.Marks = []history.Position{{}}
 			res := must.Get(Run(t.Context(), target, []*File{parse(t, `steps: [{command: {door: dor_1, command: hold, minutes: 5, status: `+fmt.Sprint(cmp.Or(c.held, 200))+`}}]`)}, Options{}))(t)
 			if (closes > 0) != c.asked || !strings.Contains(res.Trouble, c.trouble) || (c.trouble == "") != (res.Trouble == "") {
 				t.Errorf("%d closes, trouble %q; want closes %v and trouble %q", closes, res.Trouble, c.asked, c.trouble)
@@ -71,7 +72,7 @@ func TestPutBackAgain(t *testing.T) {
 			return true
 		})
 		target := f.target()
-		target.Marks = []int64{0}
+		target.Marks = []history.Position{{}}
 		res, out := playOn(t, target, `{setup: [{cohort: {name: c}}], steps: [{permit: {person: bob, place: c}}]}`, Options{})
 		if asked != 2 || (res.Trouble == "") != (want == "") || !strings.Contains(res.Trouble, want) {
 			t.Errorf("%d failures: asked %d times, trouble %q; want 2 and %q\n%s", failures, asked, res.Trouble, want, out)

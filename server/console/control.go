@@ -15,6 +15,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/fail"
@@ -69,7 +70,7 @@ type Config struct {
 	// WriteHistory writes events from a sequence number on as NDJSON.
 	WriteHistory func(w io.Writer, since int64) error
 	// Record starts or stops a recording of the history.
-	Record func(on bool) (seq int64, err error)
+	Record func(on bool) (history.Position, error)
 	// Crash arms a crash point; nil = the process was not started with --crash-points.
 	Crash func(step string) error
 	// Explain answers why a person got in or didn't.

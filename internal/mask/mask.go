@@ -1,4 +1,6 @@
-package inbox
+// Package mask hides API keys, tokens and telephone numbers in texts that are kept or shown. The inbox, the history and the
+// reports follow the same rules.
+package mask
 
 import (
 	"strings"
@@ -16,10 +18,10 @@ const (
 // byName are the JSON fields whose value is secret whatever it looks like.
 var byName = map[string]bool{"key": true, "phone": true, "accessToken": true, "entryToken": true, "token": true, "t": true}
 
-// Mask returns a text, JSON or not, complete or cut off, without API keys, tokens and telephone numbers. The first
+// Text returns a text, JSON or not, complete or cut off, without API keys, tokens and telephone numbers. The first
 // three and the last four digits of a number stay, and the prefix of a key. Ids and UUIDs stay. It reads the text once,
 // without regular expressions, because every recorded request passes through it.
-func Mask(text string) string {
+func Text(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	name := ""
@@ -80,8 +82,8 @@ func closing(text string, i int) int {
 	return len(text)
 }
 
-// maskLink hides the value of t in a query or a form, whatever it looks like.
-func maskLink(text string) string {
+// Link hides the value of t in a query or a form, whatever it looks like.
+func Link(text string) string {
 	for i := 0; ; {
 		at := strings.Index(text[i:], "t=")
 		if at < 0 {
@@ -145,6 +147,27 @@ func phone(digits string) string {
 	return label
 }
 
+// Secrets hides API keys and tokens among the words of a text, but no numbers.
+func Secrets(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := 0; i < len(text); {
+		if !isWord(text[i]) {
+			b.WriteByte(text[i])
+			i++
+			continue
+		}
+		end := wordEnd(text, i)
+		w := text[i:end]
+		if s := token(w); s != "" {
+			w = s
+		}
+		b.WriteString(w)
+		i = end
+	}
+	return b.String()
+}
+
 // words masks what looks like a secret among the words of a text.
 func words(b *strings.Builder, text string) {
 	for i := 0; i < len(text); {
@@ -177,8 +200,8 @@ var idPrefixes = map[string]bool{"plc": true, "brd": true, "dor": true, "pmt": t
 // entryTokenLength is the length of 256 bits in base64url.
 const entryTokenLength = 43
 
-// known is a word that is one secret, masked, or one of our ids, as it is; "" for any other.
-func known(w string, plus bool) string {
+// token is a word that is an API key or a token, masked; "" for any other.
+func token(w string) string {
 	switch {
 	case len(w) < 8:
 	case strings.HasPrefix(w, apikey.TestPrefix), strings.HasPrefix(w, apikey.LivePrefix): // prefixes of one length
@@ -187,6 +210,16 @@ func known(w string, plus bool) string {
 		return w[:strings.LastIndexByte(w, '_')+1] + hidden
 	case strings.HasPrefix(w, "eyJ") && len(w) >= 20, len(w) >= entryTokenLength: // or something that contains one
 		return hiddenToken
+	}
+	return ""
+}
+
+// known is a word that is one secret, masked, or one of our ids, as it is; "" for any other.
+func known(w string, plus bool) string {
+	if s := token(w); s != "" || len(w) < 8 {
+		return s
+	}
+	switch {
 	case len(w) > 4 && w[3] == '_' && idPrefixes[w[:3]], isUUID(w):
 		return w
 	case strings.Trim(w, "0123456789-") == "" && (w[0] == '0' || plus):
