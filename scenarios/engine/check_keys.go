@@ -39,6 +39,8 @@ func (c *checker) combined(s *Step) {
 		c.status(v.Permit.Answered)
 	case v.Command != nil:
 		c.command(v.Command)
+	case v.Crash != nil:
+		c.crash(v.Crash, s.pos)
 	case v.Clock != nil:
 		c.clock(v.Clock, s.pos)
 	case v.Cohort != nil:
@@ -152,6 +154,14 @@ func (c *checker) command(v *Command) {
 	}
 	if v.Code.set() && vocab.Outcome(want) != vocab.Refused {
 		c.b.Problem(v.Code.pos, "code is the deviceCode of a refusal; a command with the outcome %s has none", want)
+	}
+}
+
+func (c *checker) crash(v *Crash, pos Pos) {
+	if (v.Command == nil) == (v.Link == nil) {
+		c.b.Problem(pos, "crash needs one of command and link")
+	} else if v.Link != nil && !v.Link.Door.set() {
+		c.b.Problem(pos, "crash kills the server while it opens a door: give the link a door")
 	}
 }
 

@@ -106,6 +106,9 @@ func TestSure(t *testing.T) {
 	t.Parallel()
 	const begin, wait = `call: {path: /echo}, background: b}, {`, `wait: b`
 	for step, want := range map[string]string{
+		`crash: {at: after-claim}`: `crash needs one of command and link`,
+		`crash: {at: after-claim, command: {door: d}, link: {token: a, door: d}}`: `crash needs one of command and link`,
+		`crash: {at: after-claim, link: {token: a}}`:                              `give the link a door`,
 		`clock: {}`:               `clock needs one of freeze, run, advance and to`,
 		`clock: `:                 `clock needs one of freeze, run, advance and to`,
 		`clock: {advance: 8000d}`: `advance must be at most ten years`,

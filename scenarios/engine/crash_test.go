@@ -21,6 +21,7 @@ func TestCrashThatDoesNotHappen(t *testing.T) {
 		reason string
 	}{
 		"carried out": {crash, 0, "", judge.Fail, "answered although the server should have died at before-answer: 200"},
+		"a press":     {`{crash: {at: before-answer, link: {token: t, door: dor_1}}}`, 0, "", judge.Fail, "answered although the server should have died at before-answer: 200"},
 		"refused":     {crash, 409, "", judge.Blocked, "the command never reached before-answer: 409"},
 		"busy":        {crash, 503, "", judge.Blocked, "the command never reached before-answer: 503"},
 		"a replay":    {`{command: {door: dor_1, key: k}}, ` + crash, 0, "", judge.Blocked, "the command never reached before-answer: 200"},
@@ -37,6 +38,10 @@ func TestCrashThatDoesNotHappen(t *testing.T) {
 				stop := c.status != 0 && strings.HasSuffix(r.URL.Path, "/commands")
 				if stop {
 					say(w, c.status, m{"error": "store_offline", "message": "", "statusCode": c.status})
+				}
+				if r.URL.Path == "/entry/open" {
+					say(w, http.StatusOK, m{"success": true, "data": m{}})
+					stop = true
 				}
 				return stop
 			})

@@ -12,10 +12,11 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Crash kills the server while it works on a command.
+// Crash kills the server while it works on a command or lets in somebody who pressed a link's button.
 type Crash struct {
 	At      Text     `json:"at" jsonschema:"required,enum=after-claim,enum=before-publish,enum=after-publish,enum=before-commit,enum=after-commit,enum=before-answer,description=The step of the command at which the server dies"`
-	Command *Command `json:"command" jsonschema:"required,description=The command in progress; nobody gets an answer to it"`
+	Command *Command `json:"command,omitempty" jsonschema:"description=The command in progress; nobody gets an answer to it"`
+	Link    *Link    `json:"link,omitempty" jsonschema:"description=Instead of a command: the press of a link's button in progress"`
 }
 
 // reviveTime bounds how long the restart may take.
@@ -24,6 +25,14 @@ const reviveTime = 60 * time.Second
 func (c *Crash) title() string { return c.At.raw }
 
 func (*Crash) needs() needed { return needed{control: true} }
+
+// request is the command, or the press.
+func (c *Crash) request(x *frame) (request, error) {
+	if c.Link != nil {
+		return c.Link.request(x)
+	}
+	return c.Command.request(x)
+}
 
 // run arms the crash, sends the command and waits for the server to restart.
 func (c *Crash) run(x *frame) (fields, error) {
@@ -34,7 +43,7 @@ func (c *Crash) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.Command.request(x)
+	q, err := c.request(x)
 	if err != nil {
 		return nil, err
 	}

@@ -130,8 +130,11 @@ func TestRecover(t *testing.T) {
 		in := Intent{CommandID: "cmd_old", PlaceID: "plc_a", Key: "k", Meaning: meaning(open("k")), DoorID: "dor_1", BoardID: "brd_a",
 			Command: wire.CmdOpen, RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504, Body: []byte("unknown")}
 		must.Get(r.l.Claim(in, time.Time{}))(t)
-		if n, err := r.Service.Recover(); n != 1 || err != nil {
-			t.Fatal(n, err)
+		entry := in
+		entry.CommandID, entry.Key = "cmd_entry", "" // a link or a call has no key
+		must.Get(r.l.Claim(entry, time.Time{}))(t)
+		if n, err := r.Service.Recover(); n != 2 || err != nil || r.l.records["cmd_entry"] != vocab.NoResponse {
+			t.Fatal(n, err, r.l.records)
 		}
 		r.ok(0)
 		if a := r.must(t, open("k")); a.Status != 504 || string(a.Body) != "unknown" || !a.Replayed || r.b.count() != 0 {
