@@ -136,7 +136,7 @@ func Decide(q Question) Answer {
 	if best >= 0 {
 		return Answer{Allow: true, Reason: vocab.Reason(q.Method), Grant: q.Grants[best].ID, Kind: q.Grants[best].Kind}
 	}
-	return Answer{Reason: denial(q, now)}
+	return Answer{Reason: Miss(q.Grants, now)}
 }
 
 // OutageOver reports whether the outage has lasted longer than the limit. A lost clock counts as over.
@@ -167,8 +167,9 @@ func CreditBefore(a, b Grant) bool {
 	return a.ID < b.ID
 }
 
-// denial names the nearest miss: wrong door, then not started, expired, revoked.
-func denial(q Question, now int64) vocab.Reason {
+// Miss is why none of a person's grants opens the door that was tried, the nearest miss first: wrong door, then not
+// started, expired, revoked.
+func Miss(grants []Grant, now int64) vocab.Reason {
 	rank := func(g Grant) (int, vocab.Reason) {
 		switch {
 		case g.ValidAt(now):
@@ -182,7 +183,7 @@ func denial(q Question, now int64) vocab.Reason {
 		}
 	}
 	top, reason := 0, vocab.NoValidGrant
-	for _, g := range q.Grants {
+	for _, g := range grants {
 		if r, why := rank(g); r > top {
 			top, reason = r, why
 		}

@@ -38,6 +38,7 @@ type ruling struct {
 	reasons []vocab.Reason
 	credits []string
 	doors   []string
+	at      map[vocab.Reason][]string // the doors of which a refusal for the reason names one, "" = none; any for a reason that isn't here
 }
 
 func deny(reasons ...vocab.Reason) ruling { return ruling{reasons: reasons} }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -283,6 +284,8 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		b.breach(d.call, clauses, "%s: denied for %s, but the reference opens: %s", where, d.reason, r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
 	case !d.opened() && !slices.Contains(reasons, d.reason):
 		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, but the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]
+	case !d.opened() && d.elsewhere():
+		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s at %s, but by the reference that is another door's reason", where, d.reason, cmp.Or(d.door, "no door")) // [ENT-3]
 	case d.opened() && len(doors) > 0 && !slices.Contains(doors, d.out("doorId")):
 		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, but by the reference the caller gets %s", where, d.out("doorId"), doors[0]) // [ENT-1] [ENT-3]
 	}

@@ -82,7 +82,7 @@ func (c *content) ruleCall(phone string, rev, now int64, entries []string) rulin
 	if doors := callDoors(grants, now, entries); len(doors) > 0 {
 		return c.ruleDoors(phone, rev, now, doors)
 	}
-	closed := false
+	var closed []string
 	for _, door := range entries {
 		switch mode, ok := modeAt(c.windowsAt(rev), c.hoursAt(rev), door, now); {
 		case !ok:
@@ -90,20 +90,41 @@ func (c *content) ruleCall(phone string, rev, now int64, entries []string) rulin
 		case mode == "free":
 			return ruling{allow: true, reasons: []vocab.Reason{vocab.FreeWindow}, doors: []string{door}}
 		case mode == "closed":
-			closed = true
+			closed = append(closed, door)
 		}
 	}
-	// The refusal names a near miss at the door that one of the grants would open at another time. Grants revoked or
-	// ended long ago may have left the content.
+	return refuseCall(grants, now, entries, closed)
+}
+
+// refuseCall is the ruling for a caller who gets no door: it names a near miss, at an entry door of the grants that miss
+// so. Grants revoked or ended long ago may have left the content, so nobody knows their doors.
+func refuseCall(grants []refGrant, now int64, entries, closed []string) ruling {
 	why := weigh(grants, "", now).reasons
 	if len(grants) == 0 {
 		why = []vocab.Reason{vocab.NoValidGrant}
 	}
-	why = append(slices.Clone(why), vocab.Revoked, vocab.Expired)
-	if closed {
-		why = append(why, vocab.ClosedWindow)
+	r := deny(append(slices.Clone(why), vocab.Revoked, vocab.Expired)...)
+	r.at = map[vocab.Reason][]string{vocab.NoValidGrant: {""}, vocab.DoorOutOfScope: {""}}
+	if slices.Contains(why, vocab.DoorOutOfScope) { // a grant is valid, but none for an entry door: no door is tried
+		return r
 	}
-	return deny(why...)
+	later := slices.Contains(why, vocab.NotStarted)
+	if later {
+		r.at[vocab.NotStarted] = []string{""}
+	}
+	for _, door := range entries {
+		opens := slices.ContainsFunc(grants, func(g refGrant) bool { return !g.Revoked && now < g.StartsAt && slices.Contains(g.Doors, door) })
+		if opens {
+			r.at[vocab.NotStarted] = append(r.at[vocab.NotStarted], door)
+		}
+		if slices.Contains(closed, door) && (opens || !later) {
+			r.at[vocab.ClosedWindow] = append(r.at[vocab.ClosedWindow], door)
+		}
+	}
+	if len(r.at[vocab.ClosedWindow]) > 0 {
+		r.reasons = append(r.reasons, vocab.ClosedWindow)
+	}
+	return r
 }
 
 // ruleDoors is the ruling for the doors of which the caller gets one, if it is the same for all of them.
@@ -114,8 +135,18 @@ func (c *content) ruleDoors(phone string, rev, now int64, doors []string) ruling
 			return ruling{unknown: true}
 		}
 	}
-	r.doors = doors
+	if r.doors = doors; !r.allow {
+		r.at = map[vocab.Reason][]string{vocab.ClosedWindow: doors}
+	}
 	return r
+}
+
+// elsewhere reports whether a refusal names a door, or none, although its reason belongs to another.
+func (d *deciding) elsewhere() bool {
+	return !slices.ContainsFunc(d.rulings, func(r ruling) bool {
+		doors, known := r.at[d.reason]
+		return slices.Contains(r.reasons, d.reason) && (!known || slices.Contains(doors, d.door))
+	})
 }
 
 // callDoors are the doors of which a caller with grants gets one: several if several grants may be the credited one.

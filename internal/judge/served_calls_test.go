@@ -55,3 +55,45 @@ func TestRuleCall(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedCallsDoor: a refused call names the door that its reason belongs to, as described in docs/decisions.md.
+func TestRefusedCallsDoor(t *testing.T) {
+	t.Parallel()
+	later := refGrant{ID: "l", Kind: "permit", PhoneHash: "kim", Doors: []string{"b"}, StartsAt: 600, EndsAt: 900}
+	inside := refGrant{ID: "i", Kind: "membership", PhoneHash: "kim", Doors: []string{"in"}}
+	revoked := refGrant{ID: "r", Kind: "permit", PhoneHash: "kim", Doors: []string{"a"}, EndsAt: 900, Revoked: true}
+	valid := refGrant{ID: "v", Kind: "permit", PhoneHash: "kim", Doors: []string{"b"}, EndsAt: 900}
+	for name, c := range map[string]struct {
+		grants []refGrant
+		closed string
+		reason vocab.Reason
+		doors  []string // that fit
+	}{
+		"not begun":                          {[]refGrant{revoked, later}, "", vocab.NotStarted, []string{"", "b"}},
+		"not begun, the revoked one closed":  {[]refGrant{revoked, later}, "a", vocab.ClosedWindow, nil},
+		"not begun and closed":               {[]refGrant{revoked, later}, "b", vocab.ClosedWindow, []string{"b"}},
+		"inside":                             {[]refGrant{revoked, inside}, "", vocab.DoorOutOfScope, []string{""}},
+		"inside, the revoked one closed":     {[]refGrant{revoked, inside}, "a", vocab.ClosedWindow, nil},
+		"valid and closed":                   {[]refGrant{revoked, valid}, "b", vocab.ClosedWindow, []string{"b"}},
+		"nobody":                             {nil, "", vocab.NoValidGrant, []string{""}},
+		"revoked, perhaps gone":              {nil, "", vocab.Revoked, []string{"", "a", "b"}},
+		"revoked, perhaps gone, some closed": {nil, "a", vocab.ClosedWindow, []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := content{windows: []windowsAt{{rev: 1}}}
+			for _, g := range c.grants {
+				p.grant(&history.Event{Revision: 1}, g)
+			}
+			if c.closed != "" {
+				p.windows[0].windows = []refWindow{{DoorID: c.closed, Ref: "always", Mode: "closed"}}
+			}
+			d := deciding{reason: c.reason, rulings: []ruling{p.ruleCall("kim", 1, 500, []string{"a", "b"})}}
+			for _, door := range []string{"", "a", "b"} {
+				if d.door = door; d.elsewhere() == slices.Contains(c.doors, door) {
+					t.Errorf("door %q: elsewhere %t, want it exactly for others than %q", door, d.elsewhere(), c.doors)
+				}
+			}
+		})
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
-	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
@@ -30,17 +29,19 @@ const (
 // read, up to 16 MiB, because a client that is still sending when the connection ends gets a reset instead of the
 // answer. Serve runs the server.
 func Server(h http.Handler) *http.Server {
-	return &http.Server{Handler: bounded(h), ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader - headerSlack, ConnContext: withConn}
+	return &http.Server{Handler: bounded(h), DisableGeneralOptionsHandler: true, ReadHeaderTimeout: HeaderTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader - headerSlack, ConnContext: withConn}
 }
 
 func bounded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ambiguous(r) {
 			w.Header().Set("Connection", "close")
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("X-Request-Id", id.Request())
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write(invalid("the length of the request can be read in two ways: send Content-Length or Transfer-Encoding, not both"))
+			refuse(w, http.StatusBadRequest, "invalid_body", "the length of the request can be read in two ways: send Content-Length or Transfer-Encoding, not both")
+			return
+		}
+		if r.RequestURI == "*" { // net/http has answers of its own for this one
+			refuse(w, http.StatusNotFound, "not_found", "no such path: *")
 			return
 		}
 		rc := http.NewResponseController(w)
@@ -112,7 +113,7 @@ func LoopbackHosts(addr net.Addr, h http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback.Host(r.Host) {
-			http.Error(w, "this listener answers to loopback host names only: localhost, 127.0.0.1, [::1]", http.StatusMisdirectedRequest)
+			refuse(w, http.StatusMisdirectedRequest, "misdirected_request", "this listener answers to loopback host names only: localhost, 127.0.0.1, [::1]")
 			return
 		}
 		h.ServeHTTP(w, r)

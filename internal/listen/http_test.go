@@ -3,6 +3,7 @@ package listen
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -213,6 +214,13 @@ func TestLoopbackHosts(t *testing.T) {
 		LoopbackHosts(addr, ok).ServeHTTP(w, &http.Request{Host: c.host})
 		if w.Code != c.want {
 			t.Errorf("%s at %s: %d, want %d", c.host, c.addr, w.Code, c.want)
+		}
+		var got struct {
+			Error, Message string
+			StatusCode     int
+		}
+		if c.want != 200 && (json.Unmarshal(w.Body.Bytes(), &got) != nil || got.Error != "misdirected_request" || got.StatusCode != 421 || got.Message == "") {
+			t.Errorf("%s at %s: got %s, want a failure in the form of the API", c.host, c.addr, w.Body)
 		}
 	}
 }

@@ -201,29 +201,32 @@ func (c content) decide(phone, door int, method string, now int64, over, dead bo
 	return answer{reason: c.miss(phone, now)}
 }
 
+// missed is why a grant doesn't open, and how near that is.
+func (g *grant) missed(now int64) (rank int, why string) {
+	switch {
+	case g.valid(now):
+		return 4, "door_out_of_scope"
+	case g.revoked >= 0:
+		return 1, "revoked"
+	case now < g.from:
+		return 3, "not_started"
+	}
+	return 2, "expired"
+}
+
 // miss names the nearest reason for a denial.
 func (c content) miss(phone int, now int64) string {
 	top, reason := 0, "no_valid_grant"
 	for _, i := range c.person(phone) {
-		g := c.grants[i]
-		rank, why := 2, "expired"
-		switch {
-		case g.valid(now):
-			rank, why = 4, "door_out_of_scope"
-		case g.revoked >= 0:
-			rank, why = 1, "revoked"
-		case now < g.from:
-			rank, why = 3, "not_started"
-		}
-		if rank > top {
+		if rank, why := c.grants[i].missed(now); rank > top {
 			top, reason = rank, why
 		}
 	}
 	return reason
 }
 
-// answers is the door that opens for a caller, -1 = none: the first entry door in the credited grant's scope, else the
-// first that is free.
+// answers is the door that a caller tries, -1 = none: the first entry door in the credited grant's scope, else the first
+// that is free, else the first of the grants that miss by the least.
 func (m *model) answers(phone int) int {
 	c := m.content()
 	first := func(fits func(int) bool) int {
@@ -246,8 +249,12 @@ func (m *model) answers(phone int) int {
 	if d := first(func(d int) bool { return c.mode(d, m.now) == "free" }); d >= 0 {
 		return d
 	}
+	nearest := c.miss(phone, m.now)
 	return first(func(d int) bool {
-		return slices.ContainsFunc(mine, func(i int) bool { return c.grants[i].opens(d) })
+		return slices.ContainsFunc(mine, func(i int) bool {
+			_, why := c.grants[i].missed(m.now)
+			return why == nearest && c.grants[i].opens(d)
+		})
 	})
 }
 

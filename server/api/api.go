@@ -42,7 +42,7 @@ type Directory interface {
 
 // Places keeps hours and policies: *place.Service.
 type Places interface {
-	SetHours(placeID string, week place.Week) (place.Place, error)
+	SetHours(by record.By, week place.Week) (place.Place, error)
 	Schedule(placeID string, days int) (place.Schedule, error)
 	GateConfig(placeID string) (place.GateConfig, error)
 	Policies(placeID, doorID string) ([]place.PolicyView, error)

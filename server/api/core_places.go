@@ -11,7 +11,7 @@ var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 // updatePlace replaces the given days, see HRS-1.
 func updatePlace(c *call, b gen.UpdatePlaceBody) (any, error) {
-	p, err := c.api.cfg.Places.SetHours(c.who.PlaceID, week(b.Hours.Week))
+	p, err := c.api.cfg.Places.SetHours(c.caller(), week(b.Hours.Week))
 	if err != nil {
 		return nil, err
 	}

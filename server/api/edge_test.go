@@ -197,6 +197,40 @@ func TestFarOffset(t *testing.T) {
 	}
 }
 
+// TestContentTypes: a content type that an endpoint doesn't take, or a second one, is refused, also once the same body
+// has passed. The refusal names what the endpoint takes.
+func TestContentTypes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	const command, link = `{"capability":"door","command":"open"}`, `{"t":"x","doorId":"dor_1"}`
+	const form = "application/x-www-form-urlencoded"
+	for i, c := range []struct {
+		path, body string
+		kinds      []string
+		want       string // in the message; "" = it isn't the body that is refused
+	}{
+		{"/device/v1/devices/dor_1/commands", command, []string{typeJSON}, ""},
+		{"/device/v1/devices/dor_1/commands", command, []string{typeJSON, typeJSON}, "Content-Type is given more than once"},
+		{"/device/v1/devices/dor_1/commands", command, []string{typeJSON, "text/plain"}, "Content-Type is given more than once"},
+		{"/device/v1/devices/dor_1/commands", command, []string{form}, "must be application/json"},
+		{"/device/v1/doors/dor_1/open", "", []string{typeJSON, "text/plain"}, ""}, // there is no body
+		{"/entry/open", link, []string{"text/plain"}, "must be application/json or " + form},
+		{"/entry/open", link, []string{form, typeJSON}, "Content-Type is given more than once"},
+		{"/entry/open", link, []string{typeJSON}, ""},
+	} {
+		r := httptest.NewRequest("POST", c.path, strings.NewReader(c.body))
+		r.Header["Content-Type"] = c.kinds
+		r.Header.Set("Idempotency-Key", fmt.Sprint("kinds-", i))
+		r.Header.Set("Authorization", "Bearer "+h.tokens["key_a"])
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		refused := w.Code == 400 && strings.Contains(w.Body.String(), `"invalid_body"`)
+		if refused != (c.want != "") || !strings.Contains(w.Body.String(), c.want+`"`) && refused {
+			t.Errorf("%s with %q: %d %s, want refused: %q", c.path, c.kinds, w.Code, w.Body, c.want)
+		}
+	}
+}
+
 // TestChunkedBody: a body that doesn't say how long it is is bounded, too.
 func TestChunkedBody(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,8 @@ func takingFew[T any](h func(c *call, body T) (any, error)) handler {
 		if err != nil {
 			return nil, err
 		}
-		plain := c.r.Header.Get("Content-Type") == typeJSON
+		kinds := c.r.Header.Values("Content-Type")
+		plain := len(kinds) == 1 && kinds[0] == typeJSON
 		if body, ok := passed.get(raw); ok && plain {
 			return h(c, body)
 		}
@@ -96,6 +97,9 @@ func (c *call) readBody(v any) error {
 func (c *call) decodeBody(raw []byte, v any) error {
 	if len(raw) == 0 && !c.op.Body.Required {
 		return nil
+	}
+	if len(c.r.Header.Values("Content-Type")) > 1 {
+		return fail.New(fail.InvalidBody, "Content-Type is given more than once")
 	}
 	return c.op.Body.Decode(raw, c.r.Header.Get("Content-Type"), v)
 }

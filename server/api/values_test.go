@@ -60,7 +60,7 @@ func TestNotes(t *testing.T) {
 	if a := audits[1]; a.Action != "entry-logs.read" || a.KeyID != "key_p" || a.PlaceID != "plc_a" || a.Count != 4 {
 		t.Errorf("the read is audited as %+v, want 4 rows read by key_p", a)
 	}
-	if a := audits[2]; a.Action != "policy.changed" || a.KeyID != "key_d" || a.Detail != want[0].note {
+	if a := audits[2]; a.Action != "netloss.changed" || a.KeyID != "key_d" || a.Detail != want[0].note {
 		t.Errorf("the outage policy is audited as %+v, want %q by key_d", a, want[0].note)
 	}
 }

@@ -10,10 +10,10 @@ import (
 type auditView struct {
 	At      string `json:"at"`
 	PlaceID string `json:"placeId"`
-	KeyID   string `json:"keyId"` // "" for a request without a valid token
+	KeyID   string `json:"keyId"` // "" for an operator
 	Action  string `json:"action"`
 	Detail  string `json:"detail"`
-	Count   int    `json:"count"` // rows returned
+	Count   int    `json:"count"` // rows read or imported
 }
 
 // maxAudits is the largest page of the audit log.

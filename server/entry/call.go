@@ -68,8 +68,8 @@ func (s *Service) refuseCall(who, door string, v visit, a access.Answer) (CallRe
 }
 
 // choose picks the door for a caller: among the grants that are valid now, in order of credit, the first entry door in
-// scope; without one, the first entry door whose window is free; else a door that one of the caller's grants opens at
-// another time, so that the refusal names it; else none, "".
+// scope; without one, the first entry door whose window is free; else the first entry door of the grants that give the
+// reason of the refusal, so that door and reason belong together; else none, "".
 func (v visit) choose(doors []place.Door) string {
 	first := func(fits func(doorID string) bool) string {
 		for _, d := range doors {
@@ -87,8 +87,10 @@ func (v visit) choose(doors []place.Door) string {
 	if door := first(func(door string) bool { return v.mode(door) == access.ModeFree }); door != "" {
 		return door
 	}
+	now := v.now.UnixMilli()
+	why := access.Miss(v.grants, now)
 	return first(func(door string) bool {
-		return slices.ContainsFunc(v.grants, func(g access.Grant) bool { return g.Opens(door) })
+		return slices.ContainsFunc(v.grants, func(g access.Grant) bool { return access.Miss([]access.Grant{g}, now) == why && g.Opens(door) })
 	})
 }
 

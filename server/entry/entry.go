@@ -53,7 +53,8 @@ type Config struct {
 type Service struct {
 	cfg      Config
 	openings *limit.Window // per link, and per calling number and place
-	denials  *limit.Window // per link or number likewise; of unknown links, per place
+	denials  *limit.Window // per link or number likewise; records of unknown links per place
+	unknown  *limit.Window // denials per unknown link
 	refused  *limit.Window // records of refused calls per number and place
 	presses  presses
 	began    time.Time // when this run did, on the domain's clock
@@ -75,6 +76,7 @@ func New(cfg Config) *Service {
 	return &Service{cfg: cfg,
 		openings: limit.New(openingsPerMinute, time.Minute),
 		denials:  limit.New(denialsPerMinute, time.Minute),
+		unknown:  limit.New(denialsPerMinute, time.Minute),
 		refused:  limit.New(refusedPerMinute, time.Minute),
 		presses:  presses{last: map[button]*press{}},
 		began:    cfg.Clock.Now(),

@@ -105,6 +105,14 @@ func (h *house) permit(ref string, hours int, doors ...string) grant.Permit {
 	return p
 }
 
+// tomorrow registers a permit for Kim that starts in a day.
+func (h *house) tomorrow(door string) {
+	h.t.Helper()
+	from := epoch.Add(24 * time.Hour)
+	_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: new("tomorrow"), Phone: new(kim), StartsAt: &from, EndsAt: new(from.Add(time.Hour)), DoorIDs: []string{door}})
+	h.ok(err)
+}
+
 func (h *house) revoke(ref string) {
 	h.t.Helper()
 	_, err := h.grants.Revoke(byA, grant.RevokeRequest{ExternalRef: &ref})
@@ -155,21 +163,38 @@ func TestCall(t *testing.T) {
 			_, err := h.grants.Register(byA, grant.RegisterRequest{ExternalRef: new("r"), Phone: new("15551234567"), StartsAt: &epoch, EndsAt: new(epoch.Add(time.Hour))})
 			h.ok(err)
 		}, number, "+1 555 123 4567", answered("denied", "no_valid_grant", ""), "guest:*4567", false},
-		"first door in scope":    {func(h *house) { h.permit("r", 1, "dor_in", "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
-		"no entry door":          {func(h *house) { h.permit("r", 1, "dor_in") }, number, kim, answered("denied", "door_out_of_scope", ""), "guest:*5678", false},
-		"stranger":               {func(h *house) {}, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
-		"hidden":                 {func(h *house) {}, number, "", answered("denied", "no_valid_grant", ""), "guest:*----", false},
-		"expired":                {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour) }, number, kim, answered("denied", "expired", "dor_2"), "guest:*5678", false},
-		"last moment":            {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour - time.Millisecond) }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
-		"revoked":                {func(h *house) { h.permit("r", 1); h.revoke("r") }, number, kim, answered("denied", "revoked", "dor_1"), "guest:*5678", false},
-		"revoked but a member":   {func(h *house) { h.permit("r", 1); h.revoke("r"); h.membership() }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
-		"permit that ends first": {func(h *house) { h.permit("later", 9, "dor_1"); h.permit("sooner", 8, "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
-		"permit of a member":     {func(h *house) { h.membership(); h.permit("r", 1, "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
-		"inner door, a member":   {func(h *house) { h.membership(); h.permit("r", 1, "dor_in") }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
-		"free window":            {func(h *house) { h.window("dor_2", "free") }, number, "01099990000", answered("opened", "free_window", "dor_2"), "guest:*0000", false},
-		"free inner door":        {func(h *house) { h.window("dor_in", "free") }, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
-		"closed window":          {func(h *house) { h.permit("r", 1); h.window("dor_1", "closed") }, number, kim, answered("denied", "closed_window", "dor_1"), "guest:*5678", false},
-		"nobody's number":        {func(h *house) { h.permit("r", 1) }, "05099999999", kim, entry.CallResult{}, "", false},
+		"first door in scope":        {func(h *house) { h.permit("r", 1, "dor_in", "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"no entry door":              {func(h *house) { h.permit("r", 1, "dor_in") }, number, kim, answered("denied", "door_out_of_scope", ""), "guest:*5678", false},
+		"stranger":                   {func(h *house) {}, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
+		"hidden":                     {func(h *house) {}, number, "", answered("denied", "no_valid_grant", ""), "guest:*----", false},
+		"expired":                    {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour) }, number, kim, answered("denied", "expired", "dor_2"), "guest:*5678", false},
+		"last moment":                {func(h *house) { h.permit("r", 1, "dor_2"); h.Pass(time.Hour - time.Millisecond) }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"revoked":                    {func(h *house) { h.permit("r", 1); h.revoke("r") }, number, kim, answered("denied", "revoked", "dor_1"), "guest:*5678", false},
+		"revoked but a member":       {func(h *house) { h.permit("r", 1); h.revoke("r"); h.membership() }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"permit that ends first":     {func(h *house) { h.permit("later", 9, "dor_1"); h.permit("sooner", 8, "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"permit of a member":         {func(h *house) { h.membership(); h.permit("r", 1, "dor_2") }, number, kim, answered("opened", "phone", "dor_2"), "guest:*5678", true},
+		"inner door, a member":       {func(h *house) { h.membership(); h.permit("r", 1, "dor_in") }, number, kim, answered("opened", "phone", "dor_1"), "guest:*5678", true},
+		"not begun, another revoked": {func(h *house) { h.permit("r", 1, "dor_1"); h.revoke("r"); h.tomorrow("dor_2") }, number, kim, answered("denied", "not_started", "dor_2"), "guest:*5678", false},
+		"not begun, the revoked one closed": {func(h *house) {
+			h.permit("r", 1, "dor_1")
+			h.revoke("r")
+			h.tomorrow("dor_2")
+			h.window("dor_1", "closed")
+		}, number, kim, answered("denied", "not_started", "dor_2"), "guest:*5678", false},
+		"not begun inside, another revoked": {func(h *house) { h.permit("r", 1, "dor_1"); h.revoke("r"); h.tomorrow("dor_in") }, number, kim, answered("denied", "not_started", ""), "guest:*5678", false},
+		"expired, another revoked":          {func(h *house) { h.permit("r", 9, "dor_1"); h.revoke("r"); h.permit("s", 1, "dor_2"); h.Pass(time.Hour) }, number, kim, answered("denied", "expired", "dor_2"), "guest:*5678", false},
+		"inside, another revoked":           {func(h *house) { h.permit("r", 9, "dor_1"); h.revoke("r"); h.permit("s", 1, "dor_in") }, number, kim, answered("denied", "door_out_of_scope", ""), "guest:*5678", false},
+		"inside, the revoked one closed": {func(h *house) {
+			h.permit("r", 9, "dor_1")
+			h.revoke("r")
+			h.permit("s", 1, "dor_in")
+			h.window("dor_1", "closed")
+		}, number, kim, answered("denied", "door_out_of_scope", ""), "guest:*5678", false},
+		"not begun and closed": {func(h *house) { h.tomorrow("dor_2"); h.window("dor_2", "closed") }, number, kim, answered("denied", "closed_window", "dor_2"), "guest:*5678", false},
+		"free window":          {func(h *house) { h.window("dor_2", "free") }, number, "01099990000", answered("opened", "free_window", "dor_2"), "guest:*0000", false},
+		"free inner door":      {func(h *house) { h.window("dor_in", "free") }, number, "01099990000", answered("denied", "no_valid_grant", ""), "guest:*0000", false},
+		"closed window":        {func(h *house) { h.permit("r", 1); h.window("dor_1", "closed") }, number, kim, answered("denied", "closed_window", "dor_1"), "guest:*5678", false},
+		"nobody's number":      {func(h *house) { h.permit("r", 1) }, "05099999999", kim, entry.CallResult{}, "", false},
 		"phone off": {func(h *house) {
 			h.permit("r", 1)
 			_, err := h.places.PatchPlace("plc_a", place.PlacePatch{PhoneEnabled: new(false)})

@@ -1,6 +1,7 @@
 package entry_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -37,6 +38,61 @@ func TestFloodOfDenials(t *testing.T) {
 	h.Pass(time.Minute)
 	if _, err := h.Open(ctx, expired.Token, "dor_1"); fail.CodeOf(err) != fail.EntryDenied {
 		t.Errorf("a minute later: got %v, want code %q", err, fail.EntryDenied)
+	}
+}
+
+// TestFloodOfDeadLinks: a dead link gets 60 answers per minute, too, whether it was revoked or never existed, and
+// whichever door is named. The next attempt gets a 429.
+func TestFloodOfDeadLinks(t *testing.T) {
+	t.Parallel()
+	for name, door := range map[string]string{"at a door": "dor_1", "at no door": "dor_none"} {
+		h := newHouse(t)
+		p := h.permit("r", 1)
+		h.revoke("r")
+		for _, token := range []string{"guess", p.Token} {
+			for i := range 62 {
+				_, err := h.Open(ctx, token, door)
+				if want := map[bool]string{true: fail.LinkInvalid, false: fail.RateLimited}[i < 60]; fail.CodeOf(err) != want {
+					t.Fatalf("%s, %q, attempt %d: got %v, want code %q", name, token, i+1, err, want)
+				}
+				var e *fail.Error
+				if errors.As(err, &e) && i == 61 && e.RetryAfter != time.Minute {
+					t.Errorf("%s, %q: got RetryAfter %s, want 1m", name, token, e.RetryAfter)
+				}
+			}
+		}
+		h.Pass(time.Minute)
+		for _, token := range []string{"guess", p.Token} {
+			if _, err := h.Open(ctx, token, door); fail.CodeOf(err) != fail.LinkInvalid {
+				t.Errorf("%s, %q a minute later: got %v, want code %q", name, token, err, fail.LinkInvalid)
+			}
+		}
+		if r, n := h.last(); r.Reason != vocab.LinkInvalid || n != map[string]int{"dor_1": 122, "dor_none": 61}[door] {
+			t.Errorf("%s: got %d records, %+v", name, n, r)
+		}
+	}
+}
+
+// TestFloodOfUnknownLinks: made-up links always get the same answer. They leave at most 60 records per minute and
+// place, and don't use up anybody else's attempts.
+func TestFloodOfUnknownLinks(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1)
+	h.revoke("r")
+	for range 60 {
+		_, _ = h.Open(ctx, p.Token, "dor_1")
+	}
+	for i := range 200 {
+		if _, err := h.Open(ctx, fmt.Sprint("guess", i), "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
+			t.Fatalf("made-up link %d: got %v, want code %q", i, err, fail.LinkInvalid)
+		}
+	}
+	if _, n := h.last(); n != 120 {
+		t.Errorf("got %d records, want 120", n)
+	}
+	if _, err := h.Open(ctx, p.Token, "dor_1"); fail.CodeOf(err) != fail.RateLimited {
+		t.Errorf("the revoked link's 61st attempt: got %v, want code %q", err, fail.RateLimited)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -82,7 +83,7 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, e
 	a := v.decide(d.ID) // [PERM-1] before any remembered answer, so a revocation takes effect at once
 	if !a.Allow {
 		if ok, retry := s.denials.Allow(link, v.now); !ok {
-			return OpenResult{}, &fail.Error{Code: fail.RateLimited, Message: "too many refused attempts with this link", RetryAfter: retry}
+			return OpenResult{}, tooManyDenials(retry)
 		}
 		if err := s.deny(g.PlaceID, d.ID, v.method, a.Reason, v.phone, v.now); err != nil {
 			return OpenResult{}, err
@@ -103,15 +104,23 @@ func (v visit) holds(g grant.Grant) bool {
 }
 
 // deadLink records an attempt with an unknown or revoked link if the place is known, from the permit or else from the
-// door, see ENT-4. In a flood, callers get the same answer, but nothing more is recorded.
+// door, see ENT-4. Each link gets 60 answers per minute. Made-up links are new each time: they share a number of records
+// per place, and a table of their own, so that they can't make the server forget others.
 func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
+	now, limits := s.cfg.Clock.Now(), s.denials
+	unknown := g.PlaceID == ""
+	if unknown {
+		limits = s.unknown
+	}
+	if ok, retry := limits.Allow(link, now); !ok {
+		return tooManyDenials(retry)
+	}
 	d, err := s.cfg.Store.Door(doorID)
 	if err != nil && !errors.Is(err, fail.ErrNotFound) {
 		return err
 	}
-	who := link
-	if g.PlaceID == "" {
-		g.PlaceID, who = d.PlaceID, d.PlaceID
+	if unknown {
+		g.PlaceID = d.PlaceID
 	}
 	if d.PlaceID != g.PlaceID {
 		d.ID = ""
@@ -119,12 +128,17 @@ func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
 	if g.PlaceID == "" {
 		return linkInvalid()
 	}
-	now := s.cfg.Clock.Now()
-	if ok, _ := s.denials.Allow(who, now); !ok {
-		return linkInvalid()
+	if unknown {
+		if ok, _ := s.denials.Allow(g.PlaceID, now); !ok {
+			return linkInvalid()
+		}
 	}
 	if err := s.deny(g.PlaceID, d.ID, vocab.Link, vocab.LinkInvalid, g.Phone, now); err != nil {
 		return err
 	}
 	return linkInvalid()
+}
+
+func tooManyDenials(retry time.Duration) error {
+	return &fail.Error{Code: fail.RateLimited, Message: "too many refused attempts with this link", RetryAfter: retry}
 }

@@ -250,32 +250,6 @@ func TestOpenLimit(t *testing.T) {
 	}
 }
 
-// TestFloodOfDeadLinks: dead links always get the same answer, but trying them can't fill a place's records or hide
-// records of others.
-func TestFloodOfDeadLinks(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	p := h.permit("r", 1)
-	h.revoke("r")
-	flood := func(token string) {
-		for range 100 {
-			if _, err := h.Open(ctx, token, "dor_1"); fail.CodeOf(err) != fail.LinkInvalid {
-				t.Fatalf("got %v, want fail.CodeOf(err) = fail.LinkInvalid", err)
-			}
-		}
-	}
-	flood("guess")
-	flood(p.Token)
-	if _, n := h.last(); n != 120 {
-		t.Errorf("got %d records, want 120", n)
-	}
-	h.Pass(time.Minute)
-	_, _ = h.Open(ctx, p.Token, "dor_1")
-	if r, n := h.last(); n != 121 || r.Reason != "link_invalid" {
-		t.Errorf("got %d records, %+v, want 121 and Reason link_invalid", n, r)
-	}
-}
-
 func TestBrokenOpening(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { entry.CheckBroken(t) })

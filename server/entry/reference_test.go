@@ -80,7 +80,7 @@ func (c *agreeCase) reference(method, phone, token, door string, now, outage int
 }
 
 // wrongDoor: a caller gets the first entry door of the credited grant, otherwise the first one with a free window.
-// Only a refusal may name another door, or none. A grant without an entry door is skipped.
+// A grant without an entry door is skipped. A refusal names the first entry door of the grants that miss by the least.
 func (c *agreeCase) wrongDoor(phone, door string, now int64) string {
 	var free, entry []string
 	for _, d := range c.mem.doors {
@@ -115,11 +115,44 @@ func (c *agreeCase) wrongDoor(phone, door string, now int64) string {
 			return ""
 		}
 	}
-	switch {
-	case len(free) > 0 && door != free[0]:
-		return "the caller got " + door + ", not " + free[0]
-	case door != "" && !slices.Contains(entry, door):
-		return "the caller got " + door + ", no entry door"
+	want := c.missed(phone, entry, now)
+	if len(free) > 0 {
+		want = free[0]
+	}
+	if door != want {
+		return fmt.Sprintf("the caller got door %q, not %q", door, want)
+	}
+	return ""
+}
+
+// missed is the door that a refused caller is told: the first entry door of the grants that start later, else of those
+// that are over, else of those that were revoked; none while some grant is valid, because then no entry door is in scope.
+func (c *agreeCase) missed(phone string, entry []string, now int64) string {
+	doors := map[string][]string{}
+	for _, g := range c.mem.grants {
+		state := "valid"
+		switch {
+		case g.Phone != phone:
+			continue
+		case !g.RevokedAt.IsZero():
+			state = "revoked"
+		case now < g.StartsAt.UnixMilli():
+			state = "later"
+		case !g.EndsAt.IsZero() && now >= g.EndsAt.UnixMilli():
+			state = "over"
+		}
+		doors[state] = append(append(doors[state], ""), g.Doors...)
+	}
+	for _, state := range []string{"valid", "later", "over", "revoked"} {
+		if len(doors[state]) == 0 {
+			continue
+		}
+		for _, d := range entry {
+			if slices.Contains(doors[state], d) {
+				return d
+			}
+		}
+		return ""
 	}
 	return ""
 }

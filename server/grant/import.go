@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // importBatch is how many rows share a transaction: few enough that door commands never wait long behind a large file.
@@ -28,18 +29,18 @@ type rowFunc func(tx Tx, im importing, row fields) (RowResult, error)
 // order; the same file again changes nothing, see IMP-1. Errors (*fail.Error) concern only the envelope: missing_field,
 // invalid_field; the store's.
 func (s *Service) ImportCustomers(by By, r ImportRequest) (ImportResult, error) {
-	return s.importRows(by, r, customerRow)
+	return s.importRows(by, r, "customers", customerRow)
 }
 
 // ImportMemberships imports rows {externalRef, phone, name?, startsAt, endsAt?, doorIds?}; a new phone also creates its
 // customer. Errors: as ImportCustomers.
 func (s *Service) ImportMemberships(by By, r ImportRequest) (ImportResult, error) {
-	return s.importRows(by, r, membershipRow)
+	return s.importRows(by, r, "memberships", membershipRow)
 }
 
 // importRows runs f on every row. A row that breaks a rule fails alone; any other error ends the import, and the file
 // can be sent again, see IMP-1.
-func (s *Service) importRows(by By, r ImportRequest, f rowFunc) (ImportResult, error) {
+func (s *Service) importRows(by By, r ImportRequest, what string, f rowFunc) (ImportResult, error) {
 	if err := required("source", r.Source, maxSource); err != nil {
 		return ImportResult{}, err
 	}
@@ -62,6 +63,12 @@ func (s *Service) importRows(by By, r ImportRequest, f rowFunc) (ImportResult, e
 		rows := r.Items[at:min(at+importBatch, len(r.Items))]
 		var results []RowResult
 		err := s.changeBy(s.cfg.Store.ChangeBehind, func(tx Tx) (err error) {
+			if at == 0 { // with the first rows, so that nothing is imported without it
+				if err := tx.InsertAudit(record.Audit{PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID,
+					Action: "import." + what, Detail: "source=" + *r.Source, Count: len(r.Items)}); err != nil {
+					return err
+				}
+			}
 			im := importing{by: by, source: *r.Source}
 			if im.doors, err = tx.Doors(by.PlaceID); err != nil {
 				return err

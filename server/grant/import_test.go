@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 )
@@ -234,5 +235,22 @@ func TestNamesShowWhatTheyAre(t *testing.T) {
 		if !errors.As(err, &f) || f.Code != fail.InvalidField || f.Details["field"] != field {
 			t.Errorf("%s: %v, want invalid_field", field, err)
 		}
+	}
+}
+
+// TestImportAudited: an import is in the audit log once, however many rows it has, and with its first rows.
+func TestImportAudited(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	rows := make([]string, 120)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"phone":"0101234%04d"}`, i)
+	}
+	must.Get(h.ImportCustomers(byA, file("crm", rows...)))(t)
+	must.Get(h.ImportMemberships(byA, file("crm", `{"phone":"no"}`)))(t)
+	list, n, err := h.Audits("plc_a", 10, 0)
+	if err != nil || n != 2 || list[0].Action != "import.memberships" || list[0].Count != 1 || list[1].Action != "import.customers" || list[1].Count != 120 ||
+		list[1].KeyID != "key_a" || list[1].Detail != "source=crm" {
+		t.Errorf("audit log %+v, %v, want one row for each of the two imports", list, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // By is who does something: the key's place and the key.
-type By struct{ PlaceID, KeyID string }
+type By struct{ PlaceID, KeyID, RequestID string }
 
 // RegisterRequest asks for a permit. nil = the field is absent or null.
 type RegisterRequest struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // Store is what grants need. Methods return fail.ErrNotFound for missing rows.
@@ -31,6 +32,7 @@ type Store interface {
 // Tx is a transaction of the store. Op names the change for the history.
 type Tx interface {
 	Now() time.Time
+	InsertAudit(a record.Audit) error
 	Place(id string) (place.Place, error)
 	Doors(placeID string) ([]place.Door, error)
 	Grant(id string) (Grant, error)

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // check converts the week of a request. Errors: invalid_field, with details.field naming the day.
@@ -37,7 +40,7 @@ func (w Week) check(field string) (access.Week, error) {
 
 // SetHours replaces the given days of the week. Whatever depends on opening hours follows at once, see HRS-1. A nil
 // week counts as absent. Errors (*fail.Error): place_not_found, missing_field, invalid_field; the store's.
-func (s *Service) SetHours(placeID string, week Week) (Place, error) {
+func (s *Service) SetHours(by record.By, week Week) (Place, error) {
 	if week == nil {
 		return Place{}, fail.Missing("hours.week")
 	}
@@ -46,8 +49,8 @@ func (s *Service) SetHours(placeID string, week Week) (Place, error) {
 		return Place{}, err
 	}
 	var out Place
-	err = s.change(placeID, func(tx Tx) error {
-		old, err := found(tx.Place(placeID))
+	err = s.change(by.PlaceID, func(tx Tx) error {
+		old, err := found(tx.Place(by.PlaceID))
 		if err != nil {
 			return err
 		}
@@ -55,9 +58,20 @@ func (s *Service) SetHours(placeID string, week Week) (Place, error) {
 		out.Week = access.Week{}
 		maps.Copy(out.Week, old.Week)
 		maps.Copy(out.Week, days) // [HRS-1]
-		return tx.SavePlace("hours", out, old)
+		if err := tx.SavePlace("hours", out, old); err != nil {
+			return err
+		}
+		return audit(tx, by, "hours.changed", strings.Join(slices.Sorted(maps.Keys(days)), ", "))
 	})
 	return out, err
+}
+
+// audit writes a change to the audit log, in the transaction that makes it; what names nothing has changed nothing.
+func audit(tx Tx, by record.By, action, detail string) error {
+	if detail == "" {
+		return nil
+	}
+	return tx.InsertAudit(record.Audit{PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID, Action: action, Detail: detail})
 }
 
 // found turns a missing place into place_not_found.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // oneDoor is a store with one door.
@@ -24,6 +25,7 @@ type doorTx struct {
 
 func (t doorTx) Door(string) (place.Door, error) { return t.s.door, nil }
 func (t doorTx) SaveDoor(d place.Door) error     { t.s.door = d; return nil }
+func (doorTx) InsertAudit(record.Audit) error    { return nil }
 
 // TestPatchDoorWaitsForOpenings: a call that may have read the door as an entry door has sent its command by the time
 // the door's change is answered.

@@ -9,6 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // PatchPlace is the operator's change of a place. Errors (*fail.Error):
@@ -32,9 +33,29 @@ func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) {
 				return fail.New(fail.RuleViolated, "the number belongs to another place")
 			}
 		}
-		return tx.SavePlace("place", out, old)
+		if err := tx.SavePlace("place", out, old); err != nil {
+			return err
+		}
+		return audit(tx, record.By{PlaceID: placeID}, "place.changed", p.names())
 	})
 	return out, err
+}
+
+// names are the fields of a patch, without their values: a phone number is one of them.
+func (p PlacePatch) names() string {
+	return named([]string{"entryPhone", "phoneEnabled", "closures", "holidays", "timezone"},
+		p.EntryPhone != nil, p.PhoneEnabled != nil, p.Closures != nil, p.Holidays != nil, p.Timezone != nil)
+}
+
+// named are the names whose fields are given.
+func named(names []string, given ...bool) string {
+	var out []string
+	for i, name := range names {
+		if given[i] {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func (p PlacePatch) apply(to Place) Place {
@@ -142,7 +163,14 @@ func (s *Service) PatchDoor(doorID string, p DoorPatch) (Door, error) {
 		if p.EntryPermitMaxHours != nil {
 			out.PermitMaxHours = *p.EntryPermitMaxHours
 		}
-		return tx.SaveDoor(out)
+		if err := tx.SaveDoor(out); err != nil {
+			return err
+		}
+		detail := named([]string{"entry", "entryPermitMaxHours"}, p.Entry != nil, p.EntryPermitMaxHours != nil)
+		if detail != "" {
+			detail = doorID + ": " + detail
+		}
+		return audit(tx, record.By{PlaceID: out.PlaceID}, "door.changed", detail)
 	})
 	return out, err
 }

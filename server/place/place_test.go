@@ -121,7 +121,7 @@ func TestPolicies(t *testing.T) {
 	if got := h.mode(t); got != "free" {
 		t.Errorf("mode %s, want free", got)
 	}
-	if _, err := h.SetHours("plc_a", place.Week{"sun": {}}); err != nil { // closed today, immediately [HRS-1]
+	if _, err := h.SetHours(owner, place.Week{"sun": {}}); err != nil { // closed today, immediately [HRS-1]
 		t.Fatal(err)
 	}
 	if got := h.mode(t); got != "closed" {
@@ -217,7 +217,7 @@ func TestPolicyRefuses(t *testing.T) {
 func TestSetHours(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	p, err := h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}, {"09:00", "24:00"}}})
+	p, err := h.SetHours(owner, place.Week{"mon": {{"22:00", "02:00"}, {"09:00", "24:00"}}})
 	if fail.CodeOf(err) != fail.InvalidField || err.(*fail.Error).Details["field"] != "hours.week.mon" {
 		t.Errorf("overlap: got %+v, %v, want invalid_field for hours.week.mon", p, err)
 	}
@@ -233,15 +233,15 @@ func TestSetHours(t *testing.T) {
 		"equal":   {place.Week{"mon": {{"09:00", "09:00"}}}, fail.InvalidField},
 		"no time": {place.Week{"mon": {{"9:00", "10:00"}}}, fail.InvalidField},
 	} {
-		if _, err := h.SetHours("plc_a", tt.w); fail.CodeOf(err) != tt.want {
+		if _, err := h.SetHours(owner, tt.w); fail.CodeOf(err) != tt.want {
 			t.Errorf("%s: got %v, want code %q", name, err, tt.want)
 		}
 	}
-	if _, err := h.SetHours("plc_x", place.Week{}); fail.CodeOf(err) != fail.PlaceNotFound {
+	if _, err := h.SetHours(record.By{PlaceID: "plc_x"}, place.Week{}); fail.CodeOf(err) != fail.PlaceNotFound {
 		t.Errorf("unknown place: got %v, want code %q", err, fail.PlaceNotFound)
 	}
 	rev := h.Digest("plc_a")
-	p, err = h.SetHours("plc_a", place.Week{"mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}})
+	p, err = h.SetHours(owner, place.Week{"mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}})
 	want := access.Week{"sun": {{"09:00", "22:00"}}, "mon": {{"22:00", "02:00"}}, "tue": {{"00:00", "24:00"}}}
 	if err != nil || cmp.Diff(want, p.Week) != "" {
 		t.Errorf("got error %v, want none; -want +got:\n%s", err, cmp.Diff(want, p.Week))
@@ -249,7 +249,7 @@ func TestSetHours(t *testing.T) {
 	if got := h.Digest("plc_a"); got != rev+1 {
 		t.Errorf("revision %d, want %d", got, rev+1)
 	}
-	if _, err := h.SetHours("plc_a", place.Week{"tue": {{"00:00", "24:00"}}}); err != nil || h.Digest("plc_a") != rev+1 {
+	if _, err := h.SetHours(owner, place.Week{"tue": {{"00:00", "24:00"}}}); err != nil || h.Digest("plc_a") != rev+1 {
 		t.Errorf("nothing changed: got %v, want no error and one revision", err)
 	}
 }

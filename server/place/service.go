@@ -21,7 +21,7 @@ type Store interface {
 // Tx is a transaction of the store. SavePlace, SavePolicies and SaveDoor raise
 // the place's revision when what boards know has changed.
 type Tx interface {
-	record.Tx // for the record of a policy change
+	record.Tx // for the record of a policy change, and the audit log
 	Now() time.Time
 	Place(id string) (Place, error)
 	Door(id string) (Door, error)

@@ -26,7 +26,11 @@ func KeepChange(tx Tx, c Change, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return tx.InsertAudit(Audit{At: now, PlaceID: c.PlaceID, KeyID: c.KeyID, RequestID: c.RequestID, Action: "policy.changed", Detail: c.Note})
+	action := "policy.changed"
+	if c.DoorID == "" {
+		action = "netloss.changed"
+	}
+	return tx.InsertAudit(Audit{At: now, PlaceID: c.PlaceID, KeyID: c.KeyID, RequestID: c.RequestID, Action: action, Detail: c.Note})
 }
 
 // OutagePolicy describes the change of a board's outage policy to p.

@@ -87,9 +87,9 @@ type EventQuery struct {
 type Audit struct {
 	At        time.Time // zero = now
 	PlaceID   string
-	KeyID     string
+	KeyID     string // "" = an operator
 	RequestID string
-	Action    string // e.g. "entry-logs.read", "command.refused"
-	Detail    string // e.g. the query, the code of the refusal
-	Count     int    // rows returned
+	Action    string // e.g. "entry-logs.read", "command.refused", "hours.changed"
+	Detail    string // e.g. the query, the code of the refusal, the names of what was changed
+	Count     int    // rows read or imported
 }

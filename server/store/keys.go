@@ -3,9 +3,11 @@ package store
 import (
 	"database/sql"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -14,9 +16,19 @@ func (t *Tx) insertKey(k auth.Key, hash string, world bool) error {
 		Scopes: jsonText(k.Scopes), Sim: k.Sim, World: world, CreatedAt: k.CreatedAt.UnixMilli()})
 }
 
-// InsertKey stores a new key by its hash.
+// auditKey says in the audit log what an operator did to a key.
+func (t *Tx) auditKey(action string, k auth.Key) error {
+	return t.InsertAudit(record.Audit{PlaceID: k.PlaceID, Action: action, Detail: k.ID + ": " + strings.Join(k.Scopes, ", ")})
+}
+
+// InsertKey stores a new key by its hash, and says so in the audit log.
 func (s *Store) InsertKey(k auth.Key, hash string) error {
-	return s.write(func(tx *Tx) error { return tx.insertKey(k, hash, false) })
+	return s.write(func(tx *Tx) error {
+		if err := tx.insertKey(k, hash, false); err != nil {
+			return err
+		}
+		return tx.auditKey("key.issued", k)
+	})
 }
 
 func keyOf(r db.Key, err error) (auth.Key, error) {
@@ -52,10 +64,13 @@ func (s *Store) RevokedKeys() ([]auth.Key, error) {
 // RevokeKey ends a key; a repeat keeps the first time. Error: fail.ErrNotFound.
 func (s *Store) RevokeKey(id string, at time.Time) error {
 	return s.write(func(tx *Tx) error {
-		n, err := tx.q.RevokeKey(ctx, sql.NullInt64{Int64: at.UnixMilli(), Valid: true}, id)
-		if err == nil && n == 0 {
-			return sql.ErrNoRows
+		k, err := keyOf(tx.q.Key(ctx, id))
+		if err != nil || !k.RevokedAt.IsZero() {
+			return err
 		}
-		return err
+		if _, err := tx.q.RevokeKey(ctx, sql.NullInt64{Int64: at.UnixMilli(), Valid: true}, id); err != nil {
+			return err
+		}
+		return tx.auditKey("key.revoked", k)
 	})
 }

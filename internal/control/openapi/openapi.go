@@ -120,7 +120,7 @@ func complete(op map[string]any) {
 		op["requestBody"] = map[string]any{"required": op["x-optional-body"] != true, "content": map[string]any{"application/json": media}}
 	}
 	answers := map[string]any{"200": map[string]any{"description": "OK", "content": answer(op)}}
-	fails := []any{http.StatusBadRequest, http.StatusUnauthorized, http.StatusServiceUnavailable}
+	fails := []any{http.StatusBadRequest, http.StatusUnauthorized, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
 	if more, ok := op["x-fails"].([]any); ok {
 		fails = append(fails, more...)
 	}

@@ -155,6 +155,8 @@ func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
 	case err == nil && kind == "application/json":
 	case err == nil && form && kind == "application/x-www-form-urlencoded":
 		return decodeForm(raw)
+	case form:
+		return nil, fail.New(fail.InvalidBody, "the content type must be application/json or application/x-www-form-urlencoded")
 	default:
 		return nil, fail.New(fail.InvalidBody, "the content type must be application/json")
 	}
