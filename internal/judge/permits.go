@@ -23,7 +23,7 @@ const createRoute = "/space/v1/partner/entry-permits"
 const permitKeptMs = 400 * 24 * 3600 * 1000
 
 // perm2 judges PERM-2: all successful creates of a place under one externalRef concern one permit, for as long as it is
-// kept.
+// kept, and an unchanged repeat leaves its link as it is.
 func perm2(v *View) Verdict {
 	t := &tally{}
 	type permit struct {
@@ -51,6 +51,9 @@ func perm2(v *View) Verdict {
 		known, ever := of[key]
 		if known.call != nil && known.call.BodyHash == c.BodyHash && reflect.DeepEqual(known.call.In, c.In) {
 			again++
+			if v.relinked(known.call, c) { // [PERM-2]
+				t.bad(c.Event, "a repeat under %s changed the link of %s", key[1], id)
+			}
 		}
 		if id == "" || ever && known.id != id && c.At <= known.ends+permitKeptMs { // [PERM-2]
 			t.bad(c.Event, "reference %s made permit %s, but before that it was %s", key[1], id, known.id)
