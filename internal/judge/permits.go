@@ -65,12 +65,14 @@ func perm2(v *View) Verdict {
 		tried(again, "no request was repeated")
 }
 
-// perm5 judges PERM-5: no create of more than 720 h succeeds, nor one that ends before it starts, and none is refused
-// without cause. An operator may change a door's maximum unseen, so what a refusal says of it is judged by itself.
+// perm5 judges PERM-5: no create of more than 720 h or of more than its doors allow succeeds, nor one that ends before it
+// starts, and none is refused without cause. An operator may change a door's maximum unseen; unless the run has set it,
+// what a refusal says of it is judged by itself.
 func perm5(v *View) Verdict {
 	t := &tally{}
 	longest, registered, refused := int64(0), 0, 0
 	places := v.placeOfToken()
+	doors := v.longest(places)
 	for _, c := range v.calls() {
 		from, okFrom := instant(c.In["startsAt"])
 		to, okTo := instant(c.In["endsAt"])
@@ -79,6 +81,9 @@ func perm5(v *View) Verdict {
 			continue
 		}
 		t.checked++
+		if why := doors.breached(c, to-from); why != "" { // [PERM-5]
+			t.bad(c.Event, "%s", why)
+		}
 		if !c.ok() {
 			if why := c.wronglyRefused(to-from, v.doors, places(c)); why != "" { // [PERM-5]
 				t.bad(c.Event, "a permit of %s was refused as %s%s", secs(to-from), c.Code, why)
