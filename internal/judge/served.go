@@ -30,6 +30,7 @@ type deciding struct {
 	outcome vocab.Outcome // of the command, if the server let the person in; "" if it didn't
 	fresh   bool          // soon after what makes it so: a link died, or somebody's permit began
 	reason  vocab.Reason  // why it didn't
+	credit  string        // the grant that opened the door, if the reference credits others; "" = as far as is known one of those
 	wrong   string        // about the command that its outcome should be of
 	ambig   bool
 }
@@ -251,10 +252,11 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		r.moot = r.moot || o.moot
 	}
 	b.take(r)
+	d.credit = v.otherCredit(d)
 	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.byDoor()[d.door], func(c *command) bool { return c.told(o) != nil }) {
 		b.alike++
 	}
-	if came := d.outcome == vocab.Reported && d.wrong == ""; came && r.allow && r.kind == "permit" && d.fresh {
+	if came := d.outcome == vocab.Reported && d.wrong == ""; came && r.allow && r.kind == "permit" && d.fresh && d.credit == "" {
 		b.permitted++
 	}
 	if r.reasons[0] == vocab.LinkInvalid && d.fresh {
@@ -285,6 +287,8 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, but the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]
 	case d.opened() && len(doors) > 0 && !slices.Contains(doors, d.out("doorId")):
 		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, but by the reference the caller gets %s", where, d.out("doorId"), doors[0]) // [ENT-1] [ENT-3]
+	case d.credit != "":
+		b.breach(d.call, []string{"PERM-1", "ENT-1"}, "%s: let in by %s, but the reference credits %s", where, d.credit, r.credits[0]) // [PERM-1] [ENT-1]
 	}
 	return true
 }
