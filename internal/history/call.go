@@ -123,7 +123,7 @@ func (t *CallText) answer(e *Event, c CallIn) {
 	t.Out = pick(env.Data)
 	if env.Data == nil {
 		t.Out = pick(c.Answer)
-		for _, f := range []string{"rule", "maxHours", "requestedHours", "doorId"} {
+		for _, f := range []string{"rule", "maxHours", "requestedHours", "doorId", "invalid"} {
 			if v := env.Details[f]; v != nil && t.Out != nil {
 				t.Out[f] = v
 			}
