@@ -135,7 +135,7 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 
 // atOnceMs is the time after a change in which a look shows that it came at once. Who looks hours later has seen
 // nothing of that.
-const atOnceMs = 5 * 60 * 1000
+const atOnceMs = 2 * 60 * 1000
 
 // deadLink reports whether the permit was revoked after the link was last issued, and whether the last change of the
 // permit, or its start, is fresh. It isn't sure while a call on the permit is in progress.
