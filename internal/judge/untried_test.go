@@ -212,6 +212,7 @@ var untriedCases = map[string]struct {
 	"no outages": {"OFF-3", without(func(e *history.Event) bool {
 		return e.OutageAgeMs > 0 || e.Cause == "outage" || e.Kind == history.Line || e.Kind == history.Offline
 	}), "resting"},
+	"never configured":           {"OFF-3", without(func(e *history.Event) bool { return e.Kind == history.Netloss }), "resting"},
 	"nothing missed":             {"OFF-4", unchanged, "missed or recorded"},
 	"hours as they were":         {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they already were"},
 	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "after opening hours had changed"},
