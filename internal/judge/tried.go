@@ -119,6 +119,9 @@ func (v *View) looked() map[string][]*history.Event {
 		}
 	}
 	for _, e := range v.looks {
+		if e.Text == lookAtJournal {
+			continue
+		}
 		last(boards, e.PlaceID, e)
 	}
 	places := v.placeOfToken()
