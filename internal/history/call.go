@@ -54,7 +54,7 @@ var (
 	kept = []string{"externalRef", "permitId", "startsAt", "endsAt", "doorIds", "state", "revokedAt", "expiresIn", "scopes", "placeId", "result",
 		"doorId", "hours", "received", "created", "updated", "unchanged", "failed", "reason", "detail", "graceSec", "channels", "timezone", "days", "source",
 		"membershipId", "reservationId", "policyId", "window", "mode", "outcome", "commandId", "version", "answered", "rule", "deleted",
-		"doorState", "online", "id", "index", "status", "error"}
+		"doorState", "online", "id", "index", "status", "error", "entryPermitMaxHours"}
 )
 
 // mostRows is how many rows an import may have for the history to keep them. Of a longer one, and of one with a row that
@@ -116,7 +116,7 @@ func (t *CallText) answer(e *Event, c CallIn) {
 	t.Out = pick(env.Data)
 	if env.Data == nil {
 		t.Out = pick(c.Answer)
-		for _, f := range []string{"rule", "maxHours", "requestedHours", "doorId"} {
+		for _, f := range []string{"rule", "maxHours", "requestedHours", "doorId", "invalid"} {
 			if v := env.Details[f]; v != nil && t.Out != nil {
 				t.Out[f] = marked(v)
 			}

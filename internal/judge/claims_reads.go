@@ -1,6 +1,9 @@
 package judge
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // readBack compares permits as they are read, and the pages of links, with the last claim: the period, and whether it
 // is revoked.
@@ -99,7 +102,8 @@ func (v *View) changedBySomebody(k *claim, c *call) bool {
 	return during > 1
 }
 
-// doorRules checks that an empty list of doors, or one with another place's door, is answered 400.
+// doorRules checks that an empty list of doors, or one with another place's door, is answered 400, and that the answer names
+// such a door.
 func (v *View) doorRules() *tally {
 	t := &tally{}
 	places := v.placeOfToken()
@@ -109,13 +113,14 @@ func (v *View) doorRules() *tally {
 		}
 		list, named := c.In["doorIds"].([]any)
 		why := ""
+		var foreign []string
 		switch {
 		case named && len(list) == 0:
 			why = "an empty list of doors"
 		case named:
 			for _, id := range texts(list) {
 				if b := v.doors[id]; b != nil && b.place != places(c) && places(c) != "" {
-					why = fmt.Sprintf("%s of another place", id)
+					why, foreign = fmt.Sprintf("%s of another place", id), append(foreign, id)
 				}
 			}
 		}
@@ -127,6 +132,10 @@ func (v *View) doorRules() *tally {
 			t.bad(c.Event, "a permit with %s was registered", why) // [PERM-6]
 		} else if c.Code == "invalid_door_ids" || c.Code == "empty_door_ids" {
 			t.checked++
+			invalid := texts(c.Out["invalid"])
+			if i := slices.IndexFunc(foreign, func(id string) bool { return !slices.Contains(invalid, id) }); i >= 0 && c.Out["invalid"] != nil {
+				t.bad(c.Event, "refused for %v, but not for %s of another place", invalid, foreign[i]) // [PERM-6]
+			}
 		}
 	}
 	return t

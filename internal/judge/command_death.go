@@ -15,6 +15,7 @@ func cmd6(v *View) Verdict {
 	t := &tally{}
 	hit := map[string]bool{}
 	by := map[string]int{}
+	asked := 0
 	for _, c := range v.order {
 		kind := v.struck(c)
 		if kind == "" {
@@ -25,6 +26,9 @@ func cmd6(v *View) Verdict {
 		} else {
 			t.checked++
 			by[kind]++
+		}
+		if asked == 0 && v.lookedInto(c, kind) {
+			asked++
 		}
 		hit[c.id] = true
 		if c.key != "" {
@@ -47,8 +51,35 @@ func cmd6(v *View) Verdict {
 			out.Missing = append(out.Missing, kind+" died with a command in flight")
 		}
 	}
-	return out
+	if len(hit) == 0 {
+		return out
+	}
+	return out.triedIf(v.told, asked, "nobody looked at what became of a command in flight when something died")
 }
+
+// lookedInto reports whether somebody looked at what became of a command: its key was used again, it was answered in spite of
+// a dead board or line, or a step read records or events of its place, or its board's journal.
+func (v *View) lookedInto(c *command, kind string) bool {
+	from := earliest(c.intents, c.publishes)
+	if kind != "server" && len(c.answers) > 0 {
+		return true
+	}
+	if k := v.keys[c.key]; c.key != "" && k != nil && len(k.attempts) > 1 && slices.ContainsFunc(k.attempts, func(e *history.Event) bool { return sooner(from, e) }) {
+		return true
+	}
+	if slices.ContainsFunc(v.looks, func(e *history.Event) bool {
+		return e.Text == lookAtJournal && (e.PlaceID == "" || e.PlaceID == c.place) && sooner(from, e)
+	}) {
+		return true
+	}
+	places := v.placeOfToken()
+	return slices.ContainsFunc(v.calls(), func(r *call) bool {
+		return r.ok() && !r.Own && len(r.Told) > 0 && places(r) == c.place && sooner(from, r.Event)
+	})
+}
+
+// lookAtJournal is the text of a look at a board's journal, which says nothing of what the board has stored.
+const lookAtJournal = "journal"
 
 // struck is what died between the first and the last event of a command: server, board or line; "" for nothing.
 func (v *View) struck(c *command) string {

@@ -99,6 +99,14 @@ func (h *holds) board(b *board) {
 // holdStoodMs is how long an undisturbed hold must have lasted for its end by a command to be evidence about holds.
 const holdStoodMs = 60 * 1000
 
+// stoodMs is how long a hold must have lasted for time alone to be evidence: one of N minutes until its last minute.
+func (a *hold) stoodMs() int64 {
+	if a.ends == 0 {
+		return holdStoodMs
+	}
+	return max(holdStoodMs, a.ends-a.from-holdStoodMs)
+}
+
 // through notes what a hold lasted through: another opening, a reboot, an outage, time.
 func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 	for channel, a := range active {
@@ -108,18 +116,18 @@ func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 		down := e.Kind == history.Line && e.Op == "down" || e.Kind == history.Offline
 		pulse := e.Kind == history.Actuation && e.Channel == channel && e.Action == "pulse"
 		reboot := slices.ContainsFunc(b.deaths, func(d *history.Event) bool { return sooner(a.act, d) && sooner(d, e) })
-		a.against = a.against || down || pulse || reboot || e.At-a.act.At >= holdStoodMs
+		a.against = a.against || down || pulse || reboot || e.At-a.act.At >= a.stoodMs()
 	}
 }
 
-// seen reports whether somebody read the place's doors when the hold had lasted for a minute.
+// seen reports whether somebody read the place's doors when the hold had lasted long enough.
 func (h *holds) seen(b *board, a *hold) bool {
 	if h.places == nil {
 		h.places = h.v.placeOfToken()
 	}
 	return slices.ContainsFunc(h.v.calls(), func(c *call) bool {
 		doors := strings.HasPrefix(c.Route, "/device/v1/devices") || strings.HasPrefix(c.Route, "/device/v1/doors")
-		return doors && c.ok() && c.Method == "GET" && h.places(c) == b.place && c.SentAt-a.act.At >= holdStoodMs && (a.ends == 0 || c.At < a.ends)
+		return doors && c.ok() && c.Method == "GET" && h.places(c) == b.place && c.SentAt-a.act.At >= a.stoodMs() && (a.ends == 0 || c.At < a.ends)
 	})
 }
 

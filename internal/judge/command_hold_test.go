@@ -117,3 +117,34 @@ func TestRefusedSimulationExplainsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldSeenInItsLastMinute: who looks at a hold of an hour after five minutes hasn't seen how long it lasts.
+func TestHoldSeenInItsLastMinute(t *testing.T) {
+	t.Parallel()
+	const minute = 60_000
+	for name, tc := range map[string]struct {
+		minutes int
+		after   int64
+		close   bool
+		want    bool
+	}{
+		"an hour, after 5 minutes":        {60, 5 * minute, false, false},
+		"an hour, in its last minute":     {60, 59*minute + 1000, false, true},
+		"an hour, closed after 5 minutes": {60, 5 * minute, true, true},
+		"a minute":                        {1, minute - 1000, false, false},
+		"two minutes, in the second":      {2, minute + 1000, false, true},
+		"without an end, after a minute":  {0, minute + 1000, false, true},
+	} {
+		h := oneBoard()
+		h.minutes = tc.minutes
+		h.command("brd_1", "k-held", "hold", vocab.Reported, true, 0)
+		h.pass(tc.after)
+		h.did("plc_a", "GET", "/device/v1/devices/{id}", 200, history.CallText{}, nil)
+		if tc.close {
+			h.command("brd_1", "k-end", "close", vocab.Reported, true, 0)
+		}
+		if got := cmd7(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
+			t.Errorf("%s: got %s, lacks %q; want PASS, tried %t", name, got, got.Untried, tc.want)
+		}
+	}
+}

@@ -212,7 +212,8 @@ func TestSeenLate(t *testing.T) {
 		want   bool
 	}{
 		"at once":          {func(*builder) {}, 0, true},
-		"within 5 minutes": {func(*builder) {}, 4 * minute, true},
+		"within 2 minutes": {func(*builder) {}, 100 * 1000, true},
+		"after 4 minutes":  {func(*builder) {}, 4 * minute, false},
 		"an hour later":    {func(*builder) {}, 60 * minute, false},
 		"after its start":  {func(h *builder) { later(h); h.pass(-60 * minute) }, 60 * minute, true},
 	} {

@@ -45,6 +45,7 @@ type outage struct {
 	last   *history.Event
 	silent bool
 	rests  map[int][]*history.Event // Actuations with cause outage by channel
+	told   int                      // rests that show what is stored: a board that was never told anything locks after 36 h, too
 }
 
 // off3 judges OFF-3: in each outage that exceeded its grace (or 36 h) each channel shows its stored behaviour once,
@@ -52,12 +53,13 @@ type outage struct {
 func off3(v *View) Verdict {
 	t := &tally{}
 	late := int64(0)
-	outages := 0
+	outages, told := 0, 0
 	for _, b := range v.sortedBoards() {
 		if !b.truth && len(b.presented) == 0 && !v.hasTruth {
 			continue
 		}
 		for _, o := range b.outages(t, v) {
+			told += o.told
 			if o.judge(t, b, &late) {
 				outages++
 			}
@@ -67,7 +69,7 @@ func off3(v *View) Verdict {
 	t = t.plus(v.driven().of("OFF-3")).plus(v.outagePolicies())
 	return t.verdict(v, "OFF-3", fmt.Sprintf("%s channels in %s outages, changed at most %s late", amount.Number(n), amount.Number(outages), secs(late))).
 		about(n).
-		triedIf(v.told, n, "no channel reached its resting behaviour")
+		triedIf(v.told, told, "no channel reached a resting behaviour that differs from locking after 36 h")
 }
 
 // rester divides a board's history into outages, and watches how each ends.
@@ -85,6 +87,7 @@ type rester struct {
 	// next contact on.
 	joined bool
 	spoken bool // the server has spoken to the board since its hello
+	wiped  bool // so that what is stored has gone
 }
 
 // restingChannel is a channel's state: its behaviour in an outage ("hold", "off" or "") and whether a command holds it.
@@ -139,7 +142,7 @@ func (r *rester) see(e *history.Event) {
 		}
 	case history.Wiped: // the policy is stored on the board; what it did before is judged by the previous one
 		r.end()
-		r.policy, r.cur.policy, r.channels = unset, unset, map[int]*restingChannel{}
+		r.policy, r.cur.policy, r.channels, r.wiped = unset, unset, map[int]*restingChannel{}, true
 	case history.Detached: // a real board replaces it
 		r.cur = outage{policy: r.policy, rests: map[int][]*history.Event{}}
 	case history.Attached:
@@ -225,6 +228,9 @@ func (r *rester) rests(e *history.Event, c *restingChannel) {
 	if since, wrong := r.line.wrong(e); wrong {
 		r.t.checked++
 		r.t.bad(e, "%s channel %d says outage age %s, but its line has been down for %s", r.b.id, e.Channel, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-3]
+	}
+	if p := r.cur.policy; r.wiped || c.held || p.behaviour(e.Channel) != "close" || p.GraceSec != unset.GraceSec {
+		r.cur.told++
 	}
 	c.rest = ""
 	switch e.Action {

@@ -23,7 +23,7 @@ const createRoute = "/space/v1/partner/entry-permits"
 const permitKeptMs = 400 * 24 * 3600 * 1000
 
 // perm2 judges PERM-2: all successful creates of a place under one externalRef concern one permit, for as long as it is
-// kept.
+// kept, and an unchanged repeat leaves its link as it is.
 func perm2(v *View) Verdict {
 	t := &tally{}
 	type permit struct {
@@ -51,6 +51,9 @@ func perm2(v *View) Verdict {
 		known, ever := of[key]
 		if known.call != nil && known.call.BodyHash == c.BodyHash && reflect.DeepEqual(known.call.In, c.In) {
 			again++
+			if v.relinked(known.call, c) { // [PERM-2]
+				t.bad(c.Event, "a repeat under %s changed the link of %s", key[1], id)
+			}
 		}
 		if id == "" || ever && known.id != id && c.At <= known.ends+permitKeptMs { // [PERM-2]
 			t.bad(c.Event, "reference %s made permit %s, but before that it was %s", key[1], id, known.id)
@@ -62,12 +65,14 @@ func perm2(v *View) Verdict {
 		tried(again, "no request was repeated")
 }
 
-// perm5 judges PERM-5: no create of more than 720 h succeeds, nor one that ends before it starts, and none is refused
-// without cause. An operator may change a door's maximum unseen, so what a refusal says of it is judged by itself.
+// perm5 judges PERM-5: no create of more than 720 h or of more than its doors allow succeeds, nor one that ends before it
+// starts, and none is refused without cause. An operator may change a door's maximum unseen; unless the run has set it,
+// what a refusal says of it is judged by itself.
 func perm5(v *View) Verdict {
 	t := &tally{}
 	longest, registered, refused := int64(0), 0, 0
 	places := v.placeOfToken()
+	doors := v.longest(places)
 	for _, c := range v.calls() {
 		from, okFrom := instant(c.In["startsAt"])
 		to, okTo := instant(c.In["endsAt"])
@@ -76,6 +81,9 @@ func perm5(v *View) Verdict {
 			continue
 		}
 		t.checked++
+		if why := doors.breached(c, to-from); why != "" { // [PERM-5]
+			t.bad(c.Event, "%s", why)
+		}
 		if !c.ok() {
 			if why := c.wronglyRefused(to-from, v.doors, places(c)); why != "" { // [PERM-5]
 				t.bad(c.Event, "a permit of %s was refused as %s%s", secs(to-from), c.Code, why)
@@ -155,6 +163,7 @@ func perm7(v *View) Verdict {
 	read := t.checked
 	pressed := v.served()
 	maps.Copy(seen, pressed.states)
+	delete(seen, "revoked") // time has no part in that
 	t = t.plus(pressed.of("PERM-7"))
 	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, each in the right state; %s links pressed", amount.Number(read), amount.Number(t.checked-read))).
 		tried(max(0, len(seen)-1), "all permits were in the same state")
@@ -193,7 +202,7 @@ func instant(v any) (int64, bool) {
 func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s permits registered as requested, %s openings by link or phone", amount.Number(given.checked), amount.Number(used.checked))).
-		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within five minutes")
+		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within two minutes")
 }
 
 // perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's
@@ -221,22 +230,7 @@ func (v *View) regiven() (n int) {
 func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.read().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", amount.Number(t.checked), amount.Number(used.checked), amount.Number(read.checked))).
-		tried(v.served().dead+v.deadPages(), "nobody tried a dead link within five minutes of the revocation")
-}
-
-// deadPages is how often the page of a revoked permit's link was requested, soon after it had died.
-func (v *View) deadPages() (n int) {
-	links := v.linksGiven()
-	for _, c := range v.calls() {
-		given := links[c.in("t")]
-		if len(given) == 0 || c.SentNs == 0 || c.Route != "/entry" {
-			continue
-		}
-		if dead, fresh, sure := v.deadLink(c, given); dead && fresh && sure {
-			n++
-		}
-	}
-	return n
+		tried(v.served().dead, "nobody pressed a dead link within two minutes of the revocation")
 }
 
 // perm6 judges PERM-6: a permit's doors are those it names, else those it had, and always its place's.

@@ -31,7 +31,6 @@ type refGrant struct {
 type ruling struct {
 	unknown bool
 	allow   bool
-	nobody  bool   // the link that it refuses was never anybody's
 	moot    bool   // a window decided, and without it the answer would have been the same
 	despite bool   // it allows although another grant of the person was revoked or is over
 	kind    string // of the grant that it credits
@@ -62,9 +61,7 @@ func (c *content) rule(e *history.Event) ruling {
 	if e.TokenHash != "" {
 		g, ok := c.holder(e.TokenHash, e.Revision)
 		if !ok {
-			r := deny(vocab.LinkInvalid)
-			r.nobody = len(c.tokens[e.TokenHash]) == 0
-			return r
+			return deny(vocab.LinkInvalid)
 		}
 		phone = g.PhoneHash
 	}

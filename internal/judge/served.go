@@ -31,6 +31,7 @@ type deciding struct {
 	outcome vocab.Outcome // of the command, if the server let the person in; "" if it didn't
 	fresh   bool          // soon after what makes it so: a link died, or somebody's permit began
 	reason  vocab.Reason  // why it didn't
+	credit  string        // the grant that opened the door, if the reference credits others; "" = as far as is known one of those
 	wrong   string        // about the command that its outcome should be of
 	ambig   bool
 }
@@ -135,7 +136,7 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 
 // atOnceMs is the time after a change in which a look shows that it came at once. Who looks hours later has seen
 // nothing of that.
-const atOnceMs = 5 * 60 * 1000
+const atOnceMs = 2 * 60 * 1000
 
 // deadLink reports whether the permit was revoked after the link was last issued, and whether the last change of the
 // permit, or its start, is fresh. It isn't sure while a call on the permit is in progress.
@@ -252,10 +253,11 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		r.moot = r.moot || o.moot
 	}
 	b.take(r)
+	d.credit = v.otherCredit(d)
 	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.byDoor()[d.door], func(c *command) bool { return c.told(o) != nil }) {
 		b.alike++
 	}
-	if came := d.outcome == vocab.Reported && d.wrong == ""; came && r.allow && r.kind == "permit" && d.fresh {
+	if came := d.outcome == vocab.Reported && d.wrong == ""; came && r.allow && r.kind == "permit" && d.fresh && d.credit == "" {
 		b.permitted++
 	}
 	if r.reasons[0] == vocab.LinkInvalid && d.fresh {
@@ -288,6 +290,8 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s at %s, but by the reference that is another door's reason", where, d.reason, cmp.Or(d.door, "no door")) // [ENT-3]
 	case d.opened() && len(doors) > 0 && !slices.Contains(doors, d.out("doorId")):
 		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, but by the reference the caller gets %s", where, d.out("doorId"), doors[0]) // [ENT-1] [ENT-3]
+	case d.credit != "":
+		b.breach(d.call, []string{"PERM-1", "ENT-1"}, "%s: let in by %s, but the reference credits %s", where, d.credit, r.credits[0]) // [PERM-1] [ENT-1]
 	}
 	return true
 }

@@ -133,6 +133,8 @@ func (c *content) ruleDoors(phone string, rev, now int64, doors []string) ruling
 	for _, door := range doors[1:] {
 		if o := c.ruleFor(phone, door, rev, now); o.unknown || o.allow != r.allow || !slices.Equal(o.reasons, r.reasons) {
 			return ruling{unknown: true}
+		} else {
+			r.credits = append(r.credits, o.credits...)
 		}
 	}
 	if r.doors = doors; !r.allow {

@@ -56,7 +56,7 @@ func differ(all ...*weighed) (n int) {
 
 func (w *weighed) take(r ruling) {
 	switch {
-	case r.nobody:
+	case len(r.reasons) > 0 && r.reasons[0] == vocab.LinkInvalid: // a dead link says nothing about grants
 	case r.byWindow() && r.moot:
 	case r.byWindow():
 		w.windowed++
@@ -119,6 +119,9 @@ func (v *View) looked() map[string][]*history.Event {
 		}
 	}
 	for _, e := range v.looks {
+		if e.Text == lookAtJournal {
+			continue
+		}
 		last(boards, e.PlaceID, e)
 	}
 	places := v.placeOfToken()

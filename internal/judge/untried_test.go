@@ -136,7 +136,7 @@ var untriedCases = map[string]struct {
 			c.In["startsAt"], c.In["endsAt"] = rfc(t0), rfc(t0+1000)
 		}
 	}), "changed a period"},
-	"a revocation only read": {"PERM-4", without(func(e *history.Event) bool { return asked(e) || e.Route == "/entry" }), "dead link"},
+	"a dead link's page": {"PERM-4", without(asked), "dead link"},
 	"another refusal of a period": {"PERM-5", answering("POST", createRoute, func(e *history.Event, _ *history.CallText) {
 		if e.Status == 409 {
 			e.Status, e.Code = 400, "invalid_period"
@@ -212,6 +212,7 @@ var untriedCases = map[string]struct {
 	"no outages": {"OFF-3", without(func(e *history.Event) bool {
 		return e.OutageAgeMs > 0 || e.Cause == "outage" || e.Kind == history.Line || e.Kind == history.Offline
 	}), "resting"},
+	"never configured":           {"OFF-3", without(func(e *history.Event) bool { return e.Kind == history.Netloss }), "resting"},
 	"nothing missed":             {"OFF-4", unchanged, "missed or recorded"},
 	"hours as they were":         {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they already were"},
 	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "after opening hours had changed"},
@@ -270,15 +271,15 @@ func TestNoCase(t *testing.T) {
 	}
 }
 
-// A revocation is a second state of a permit, just like a different moment in time.
+// A revocation isn't a second state of a permit: what it is before and after says nothing about time.
 func TestActiveAndRevoked(t *testing.T) {
 	t.Parallel()
 	events := without(func(e *history.Event) bool {
 		return strings.Contains(e.Text, `"pending"`) || strings.Contains(e.Text, `"expired"`)
 	})(everything().events)
 	for _, v := range Judge(NewView(events)) {
-		if v.Clause == "PERM-7" && (len(v.Untried) > 0 || v.Checked == 0) {
-			t.Errorf("active and revoked: PERM-7 lacks %q and checked %d, want nothing and at least 1", v.Untried, v.Checked)
+		if v.Clause == "PERM-7" && (len(v.Untried) == 0 || v.Checked == 0) {
+			t.Errorf("active and revoked: PERM-7 lacks %q and checked %d, want another state lacking, and at least 1", v.Untried, v.Checked)
 		}
 	}
 }

@@ -10,13 +10,15 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// looked tells the judge at which places' boards the step looked.
+// looked tells the judge at which places' boards, or their journals, the step looked.
 func (x *frame) looked() {
 	v := &x.step.Verbs
 	places := map[string]bool{}
 	switch {
 	case v.Boards != nil:
 		places = x.placesOf(v.Boards.Of)
+	case v.Journal != nil:
+		places = x.placesOf(v.Journal.Of)
 	case v.Synced != nil:
 		places = x.placesOf(v.Synced.Of)
 	case v.Control != nil:

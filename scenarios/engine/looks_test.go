@@ -39,6 +39,7 @@ func TestLooksAreTold(t *testing.T) {
 		`steps: [{control: {path: "/audit?limit=1"}, expect: "data != 5"}]`:                                                                       0,
 		`steps: [{control: {path: /boards/brd_1/journal}, expect: "data != 5"}]`:                                                                  0,
 		`steps: [{control: {method: POST, path: /boards}, expect: "data != 5"}]`:                                                                  0,
+		`steps: [{journal: {of: brd_1, atLeast: 0}, expect: "count < 5"}]`:                                                                        1,
 		`steps: [{control: {path: /boards}, expect: "data != 5"}]`:                                                                                1,
 		`steps: [{control: {path: "/boards?placeId=plc_1&limit=1"}, expect: "data != 5"}, {control: {path: /boards/brd_1}, expect: "data != 5"}]`: 2,
 	} {
