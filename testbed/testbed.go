@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -140,27 +139,6 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 		}
 	}
 	return t, ofDir(c.DataDir, t.memory.complete())
-}
-
-func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
-	dial := dialTCP(broker, t.certs.mqtt.Own())
-	if t.cfg.Link != TCP {
-		dial = t.dialMemory
-	}
-	kinds := []string{world.Test}
-	if t.cfg.Fleet {
-		kinds = append(kinds, world.Live)
-	}
-	t.fleet, err = boardsim.New(boardsim.Config{
-		World: t.cfg.World, Kinds: kinds, Dial: dial, Client: t.cfg.Client, Clock: t.clk, Flight: t.flight, Synced: true, History: t.toldByBoards(),
-		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Retry: t.cfg.Retry, Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
-		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
-	})
-	if err != nil {
-		return err
-	}
-	t.boards.Store(t.fleet) // before the first board connects
-	return connect(ctx, t.fleet, t.cfg.Progress)
 }
 
 func (t *Testbed) startControl(c Config, l net.Listener) error {

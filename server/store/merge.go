@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/world"
-	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
@@ -137,9 +136,6 @@ func (m *merge) boards(wp world.Place) error {
 			if err := m.q.RenameBoard(ctx, b.Name, b.ID); err != nil {
 				return err
 			}
-		}
-		if row.Hash != "" && row.Generation == 0 && b.Given && row.Hash != board.HashPassword(m.pepper, b.ID, b.Password) {
-			m.note("the password of the board %s can't be changed by the world file; use 'doorlab board rotate %s'", b.ID, b.ID)
 		}
 		for _, d := range b.Doors {
 			if err := doors.door(b.ID, d); err != nil {

@@ -77,20 +77,6 @@ func (s *Store) Seed(w *world.World, pepper []byte) (unchanged []string, err err
 	return unchanged, err
 }
 
-// hashPasswords replaces passwords that an older version stored in clear text.
-func (t *Tx) hashPasswords(pepper []byte) error {
-	rows, err := t.q.ClearPasswords(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if err := t.q.SetBoardHash(ctx, board.HashPassword(pepper, r.ID, r.Password), r.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (t *Tx) seedPlace(wp world.Place, pepper []byte) error {
 	p := place.Place{ID: wp.ID, Name: wp.Name, Kind: wp.Kind, Timezone: wp.Timezone, EntryPhone: wp.EntryPhone,
 		PhoneEnabled: true, PermitMaxHours: place.MaxPermitHours, Week: wp.Hours, Closures: wp.Closures, Holidays: wp.Holidays}
