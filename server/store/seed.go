@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,13 +155,11 @@ func seedBoard(q *db.Queries, placeID string, b world.Board, pepper []byte) erro
 }
 
 func seedDoor(q *db.Queries, placeID, boardID string, d world.Door, position int64) error {
-	hours := d.EntryPermitMaxHours
-	if hours == 0 {
-		hours = place.MaxPermitHours
-	}
 	return q.InsertDoor(ctx, db.InsertDoorParams{ID: d.ID, PlaceID: placeID, BoardID: boardID, Name: d.Name, Channel: int64(d.Channel),
-		Entry: d.Entry == nil || *d.Entry, PermitMaxHours: int64(hours), Position: position})
+		Entry: d.IsEntry(), PermitMaxHours: int64(permitHours(d)), Position: position})
 }
+
+func permitHours(d world.Door) int { return cmp.Or(d.EntryPermitMaxHours, place.MaxPermitHours) }
 
 func (t *Tx) seedMemberships(wp world.Place, doors []place.Door) error {
 	now := t.Now
