@@ -25,6 +25,8 @@ type Target struct {
 	// Marks are, for each of Control, the number of the last event before the run;
 	// nil for a target that is the run's own.
 	Marks []int64 `json:"-"`
+	// Ahead is how far the target's clock is known to be ahead of this machine's; only a control listener tells exactly.
+	Ahead time.Duration `json:"-"`
 }
 
 // Shared reports whether others may use the target before or during the run.
