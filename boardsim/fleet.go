@@ -223,7 +223,7 @@ func (f *Fleet) desired(boardID string) int64 {
 	return f.cfg.Desired(boardID)
 }
 
-// Stop disconnects all boards and closes flash and journal.
+// Stop disconnects all boards, or begins to, see farewell, and closes flash and journal.
 func (f *Fleet) Stop() error {
 	if f.ctx.Err() != nil {
 		return nil
@@ -235,16 +235,13 @@ func (f *Fleet) Stop() error {
 	if f.deafen != nil {
 		f.deafen()
 	}
-	var wg sync.WaitGroup
-	at := make(chan struct{}, connecting)
+	var leaving []*session
 	for _, b := range f.boards {
-		at <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-at }()
-			b.halt()
-		})
+		if s := b.halt(); s != nil {
+			leaving = append(leaving, s)
+		}
 	}
-	wg.Wait()
+	goodbyes(leaving)
 	f.faults.Reset()
 	f.wg.Wait()
 	f.crew.Close()

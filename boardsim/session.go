@@ -2,6 +2,7 @@ package boardsim
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +33,7 @@ const (
 //   - drop is over, and cuts the line, so that the server notices, too: what faults do.
 //   - unplug is forget, and cuts the line: the power failed, so the firmware could note nothing.
 //   - leave is over, and stops the timers: the board is taken away. Its caller says bye.
-//   - halt is leave and bye for good, and writes what flash lacks.
+//   - halt is leave for good, and writes what flash lacks; Stop says goodbyes.
 type connection struct {
 	ses     *session // the live one, or the attempt at one
 	seq     int64    // of sessions
@@ -109,14 +110,14 @@ func (b *board) announce() {
 	}
 }
 
-// halt takes the board out of service.
-func (b *board) halt() {
+// halt takes the board out of service. It returns the session that should say goodbye, nil = there was none.
+func (b *board) halt() *session {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.stopped = true
 	s := b.leave()
 	b.catchUp()
-	b.mu.Unlock()
-	bye(s)
+	return s
 }
 
 // leave ends the session properly and stops all timers. Called with mu held.
@@ -143,6 +144,33 @@ func bye(s *session) {
 	}
 	if s.line != nil {
 		_ = s.line.Close()
+	}
+}
+
+// farewell is how long a fleet that stops waits for its boards' goodbyes to the broker, in wall time. A process that is
+// told to end has no time for a big fleet's manners, and the server knows boards that just disappear.
+const farewell = time.Second
+
+// goodbyes ends sessions properly. Those that haven't ended after farewell aren't waited for.
+func goodbyes(leaving []*session) {
+	gone, over := make(chan struct{}), make(chan struct{})
+	defer clock.WallAfter(farewell, func() { close(over) }).Stop()
+	go func() {
+		defer close(gone)
+		var wg sync.WaitGroup
+		at := make(chan struct{}, connecting)
+		for _, s := range leaving {
+			at <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-at }()
+				bye(s)
+			})
+		}
+		wg.Wait()
+	}()
+	select {
+	case <-gone:
+	case <-over:
 	}
 }
 

@@ -30,12 +30,10 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	if interrupted || c.aborted != nil {
 		res.Seconds = round(real, 3)
 	}
-	if s.seconds > 0 {
-		res.PlannedRate = round(float64(s.total)/s.seconds, 2)
-	}
+	res.PlannedRate = roundRate(s.mean())
 	res.SentRate = res.PlannedRate
 	if planned > 0 { // one request alone has no rate
-		res.SentRate = round(res.PlannedRate*planned/real, 2)
+		res.SentRate = roundRate(res.PlannedRate * planned / real)
 	}
 	weak := r.invalid(c, real-planned, res)
 	res.doubt(weak...)

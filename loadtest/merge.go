@@ -99,6 +99,7 @@ func merge(parts []Result, wrong []string) Result {
 			}
 		}
 	}
+	m.PlannedRate, m.SentRate = round(m.PlannedRate, 4), round(m.SentRate, 4)
 	m.doubt(slices.Concat(wrong, twice, unlike(parts))...)
 	m.Lag, m.Outcomes, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), c.codes, c.errors
 	m.Stages = m.Plan.stageResults(c)
@@ -130,7 +131,7 @@ func (r Result) doubted() []string {
 func (m *Result) add(p Result) {
 	m.Planned, m.Sent, m.Attempts, m.Renewed = m.Planned+p.Planned, m.Sent+p.Sent, m.Attempts+p.Attempts, m.Renewed+p.Renewed
 	m.Repeats, m.Replayed, m.Seconds = m.Repeats+p.Repeats, m.Replayed+p.Replayed, max(m.Seconds, p.Seconds)
-	m.PlannedRate, m.SentRate = round(m.PlannedRate+p.PlannedRate, 2), round(m.SentRate+p.SentRate, 2)
+	m.PlannedRate, m.SentRate = m.PlannedRate+p.PlannedRate, m.SentRate+p.SentRate
 	m.Validated, m.Breaches, m.FirstBreach = m.Validated+p.Validated, m.Breaches+p.Breaches, cmp.Or(m.FirstBreach, p.FirstBreach)
 	addAll(m.Statuses, p.Statuses)
 	if p.Started.Before(m.Started) {
@@ -181,7 +182,7 @@ func (m *Result) startedApart(parts []Result) {
 		return
 	}
 	m.Seconds = round(end.Sub(m.Started).Seconds(), 3)
-	m.SentRate = round(float64(m.Sent)/m.Seconds, 2) // a sum of rates was never sent
+	m.SentRate = roundRate(float64(m.Sent) / m.Seconds) // a sum of rates was never sent
 	what := "the rate"
 	for prefix, limits := range m.Plan.limits {
 		if _, limited := limits["rate_min"]; limited {

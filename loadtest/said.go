@@ -34,11 +34,16 @@ func span(d Duration) string {
 }
 
 // perSecond is a rate.
-func perSecond(v float64) string {
+func perSecond(v float64) string { return inSecond(v) + "/s" }
+
+// roundRate rounds a rate for a result: finely enough for a few requests per hour, and for the sum of all shards.
+func roundRate(v float64) float64 { return round(v, 6) }
+
+func inSecond(v float64) string {
 	if v < 1 {
-		return number(round(v, 4)) + "/s"
+		return number(round(v, 4))
 	}
-	return amount.Number(round(v, 1)) + "/s"
+	return amount.Number(round(v, 1))
 }
 
 // percent is a share, exact enough for limits on rare errors.

@@ -125,6 +125,15 @@ func (s *schedule) rateOfAll(t float64) float64 {
 	return 0
 }
 
+// mean is the planned rate over the whole run. Requests per second would be more than that in a run too short for its
+// last one.
+func (s *schedule) mean() float64 {
+	if s.seconds == 0 {
+		return 0
+	}
+	return s.hits(s.seconds) / s.seconds * s.turns.share()
+}
+
 // peak is the highest rate of the run.
 func (s *schedule) peak() float64 {
 	high := 0.0

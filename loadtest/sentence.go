@@ -21,7 +21,7 @@ func (r Result) Sentence() string {
 	if r.Sent == 0 {
 		return "Nothing was sent."
 	}
-	out := fmt.Sprintf("Sent %s of %s requests at %s per second: ", amount.Number(r.Sent), amount.Number(r.Planned), amount.Number(round(r.SentRate, 1)))
+	out := fmt.Sprintf("Sent %s of %s requests at %s per second: ", amount.Number(r.Sent), amount.Number(r.Planned), inSecond(r.SentRate))
 	silent := r.silent()
 	switch l, known := r.answered(); {
 	case silent == 0:

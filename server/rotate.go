@@ -2,6 +2,8 @@ package server
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -28,6 +30,28 @@ func (s *Server) pepper() []byte { return pepper(s.secret) }
 // whatever the first ones derive from.
 func password(s datadir.Secret, boardID string, generation int64) string {
 	return world.BoardPassword(s.Of("board passwords"), boardID, generation)
+}
+
+// passwords compares the world's board passwords with the data's. A simulated board that has another one could never
+// connect: ErrOtherWorld. A board elsewhere may well have the one in the data, so there is only a warning.
+func (s *Server) passwords() error {
+	other, err := s.store.OtherPasswords(s.cfg.World, s.pepper())
+	if err != nil {
+		return err
+	}
+	for _, p := range s.cfg.World.Places {
+		for _, b := range p.Boards {
+			switch {
+			case !other[b.ID]:
+			case slices.Contains(s.cfg.Simulated, p.Kind):
+				return fmt.Errorf("%w: the board %s has another password there, which the world file can't change; 'doorlab board rotate %s --data %s' gives it a new one",
+					ErrOtherWorld, b.ID, b.ID, s.cfg.DataDir)
+			default:
+				s.cfg.Log.Warn(fmt.Sprintf("world: the password of the board %s can't be changed by the world file; use 'doorlab board rotate %s'", b.ID, b.ID))
+			}
+		}
+	}
+	return nil
 }
 
 // rotate gives a board a new password in the database.

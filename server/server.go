@@ -61,6 +61,8 @@ type Config struct {
 	TrustedProxies []string    // CIDR; whose X-Forwarded-For counts
 	// Counted: whether a board of this process is at the other end, see gateway.Config.
 	Counted func(boardID string) bool
+	// Simulated are the kinds of places whose boards this process simulates, with the passwords of World; nil = none.
+	Simulated []string
 	// Watch sees what passes; nil = nobody looks.
 	Watch Watch
 	// Spans tells OpenTelemetry of requests and commands; nil = nobody.
@@ -131,6 +133,9 @@ func New(cfg Config) (_ *Server, err error) {
 		return nil, err
 	}
 	if err := s.store.Claim(s.secret.ID()); err != nil {
+		return nil, err
+	}
+	if err := s.passwords(); err != nil { // before the world changes anything
 		return nil, err
 	}
 	unchanged, err := s.store.Seed(cfg.World, s.pepper())

@@ -112,7 +112,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	if ctl != nil {
 		f.startControl(ctl, c, spool, server)
 	}
-	if err := connect(ctx, f.fleet, c.Progress); err != nil {
+	if err := connect(ctx, f.fleet, c.Progress, 0); err != nil {
 		return nil, err
 	}
 	f.Ready.Ready, f.Ready.Boards, f.Ready.Shard = true, f.fleet.Len(), partOf(c.World)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -202,4 +203,32 @@ func TestOldKeysStay(t *testing.T) {
 	if got, want := keyOf(t, tb, 0), old.Places[0].MainKey().Secret; got != want {
 		t.Errorf("older data has the key %s, want %s", got, want)
 	}
+}
+
+// TestPasswordChangedInTheFile: simulated boards whose password the file changed, and nothing else, could never connect,
+// so the start is refused until they are rotated. Boards elsewhere may have the old one.
+func TestPasswordChangedInTheFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(password string) *world.World {
+		return must.Get(world.Parse("w.yaml", []byte("places: [{name: A, boards: [{id: brd_a, "+password+"doors: [{id: dor_a}]}]}]"), 0))(t)
+	}
+	must.OK(t, begin(t, Config{World: file("password: first-password-of-a, "), DataDir: dir}).Stop())
+	for _, password := range []string{"password: other-password-of-a, ", ""} {
+		_, err := Start(t.Context(), Config{World: file(password), DataDir: dir, Fleet: true})
+		if !errors.Is(err, ErrOtherWorld) || !strings.Contains(err.Error(), "'doorlab board rotate brd_a --data "+dir+"'") {
+			t.Fatalf("%q: got %v, want ErrOtherWorld that says how to rotate the board", password, err)
+		}
+		var log strings.Builder
+		tb := must.Get(Start(t.Context(), Config{World: file(password), DataDir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
+		must.OK(t, tb.Stop())
+		if !strings.Contains(log.String(), "the password of the board brd_a can't be changed") {
+			t.Errorf("%q, without a fleet: got the log %q, want a warning", password, log.String())
+		}
+	}
+	beside, stop, err := Beside(dir)
+	must.OK(t, err)
+	clienttest.Do(t, beside, http.MethodPost, "/lab/v1/boards/brd_a/rotate", nil, nil)
+	must.OK(t, stop())
+	begin(t, Config{World: file("password: other-password-of-a, "), DataDir: dir})
 }

@@ -1,10 +1,12 @@
 package testbed
 
 import (
+	"errors"
 	"net/http"
 	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client/clienttest"
@@ -81,4 +83,20 @@ func TestStopDuringARestart(t *testing.T) {
 	if err := <-over; err != nil {
 		t.Errorf("whoever asked for the restart got no answer: %v", err)
 	}
+}
+
+// TestEndWithin: what doesn't end in time isn't waited for, and what does has its error told.
+func TestEndWithin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began, failed := time.Now(), errors.New("failed")
+		err := endWithin(stopTimeout, func() error { time.Sleep(time.Minute); return failed })
+		if took := time.Since(began); took != stopTimeout || err != nil {
+			t.Errorf("got %v after %s, want nothing after %s", err, took, stopTimeout)
+		}
+		if err := endWithin(stopTimeout, func() error { return failed }); !errors.Is(err, failed) {
+			t.Errorf("got %v, want %v", err, failed)
+		}
+		time.Sleep(time.Hour) // the bubble's, until the first one has ended
+	})
 }

@@ -227,7 +227,7 @@ func (f *targetFlags) boardsFor(file *engine.File) int {
 
 // engine is the target as scenarios see it.
 func (a *aim) engine() engine.Target {
-	t := engine.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}
+	t := engine.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, Ahead: a.ahead, TLS: a.trust}
 	for _, p := range a.places {
 		t.Places = append(t.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
 	}

@@ -77,6 +77,7 @@ type aim struct {
 	web     *http.Client       // of every call; nil = the default
 	marks   []history.Position // of each: where in its recording this run begins; nil = the target is this run's own
 	places  []client.Place
+	ahead   time.Duration    // as engine.Target's
 	report  *loadtest.Report // how soon its simulated boards report; nil = unknown
 	stop    func() error
 }
@@ -321,29 +322,6 @@ func (a *aim) askPlaces(ctx context.Context) error {
 			p.APIKey, made = &out.APIKey, append(made, out.KeyID)
 		}
 		a.places = append(a.places, p)
-	}
-	return nil
-}
-
-// fromKeys learns the places from their keys: all that works without a control API.
-func (a *aim) fromKeys(ctx context.Context, keys []string) error {
-	c := client.Client{Base: a.http, HTTP: a.web}
-	for _, k := range keys {
-		_, placeID, err := c.Exchange(ctx, k)
-		for try, limited := 0, (*client.Limited)(nil); try < 3 && errors.As(err, &limited) && client.Pause(ctx, limited.After) == nil; try++ {
-			_, placeID, err = c.Exchange(ctx, k)
-		}
-		if err != nil {
-			if fail, ok := errors.AsType[*client.Error](err); ok && fail.Status == http.StatusUnauthorized {
-				return usagef("--key: the target rejects the key that ends in %q", k[max(0, len(k)-4):])
-			}
-			return callError(err)
-		}
-		kind := world.Live
-		if strings.HasPrefix(k, "sact_") {
-			kind = world.Test
-		}
-		a.places = append(a.places, client.Place{PlaceID: placeID, Name: placeID, Kind: kind, APIKey: &k})
 	}
 	return nil
 }

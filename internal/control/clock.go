@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -71,8 +72,18 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 	r.Get("/clock", show)
 	r.Post("/clock/freeze", only(func(w http.ResponseWriter, r *http.Request) { v.Freeze(); show(w, r) }))
 	r.Post("/clock/run", only(func(w http.ResponseWriter, r *http.Request) { v.Run(); show(w, r) }))
+	var jumping sync.Mutex // until the answer has the time at which the jump ended
 	r.Post("/clock/advance", only(func(w http.ResponseWriter, r *http.Request) {
-		to, by, ok := target(w, r, v)
+		var a advance
+		if !Body(w, r, &a) {
+			return
+		}
+		if !jumping.TryLock() {
+			busy(w)
+			return
+		}
+		defer jumping.Unlock()
+		to, by, ok := a.target(w, v)
 		if !ok {
 			return
 		}
@@ -82,7 +93,7 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 		case errors.Is(err, clock.ErrPast):
 			FailField(w, "to", "lies in the past; time moves forward only")
 		case errors.Is(err, clock.ErrBusy):
-			Fail(w, http.StatusConflict, "rule_violated", "the clock is advancing already", nil)
+			busy(w)
 		default:
 			if moved != nil {
 				moved(to)
@@ -95,29 +106,32 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 // MaxJump bounds one advance.
 const MaxJump = 10 * 365 * 24 * time.Hour
 
+func busy(w http.ResponseWriter) {
+	Fail(w, http.StatusConflict, "rule_violated", "the clock is advancing already", nil)
+}
+
+// advance is the body of /clock/advance.
+type advance struct {
+	By *string `json:"by"`
+	To *string `json:"to"`
+}
+
 // target is where an advance goes; by tells whether that was said as a duration, or as the millisecond that it is now.
-func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.Time, by, ok bool) {
-	var body struct {
-		By *string `json:"by"`
-		To *string `json:"to"`
-	}
-	if !Body(w, r, &body) {
-		return to, false, false
-	}
-	if (body.By == nil) == (body.To == nil) {
+func (a advance) target(w http.ResponseWriter, v *clock.Virtual) (to time.Time, by, ok bool) {
+	if (a.By == nil) == (a.To == nil) {
 		FailText(w, "by", `exactly one of by and to is needed, as in {"by":"36h"} or {"to":"2026-12-01T00:00:00Z"}`)
 		return to, false, false
 	}
 	now := v.Now()
 	field := "to"
-	if body.By != nil {
+	if a.By != nil {
 		field, by = "by", true
-		d, err := amount.ParseDuration(*body.By)
+		d, err := amount.ParseDuration(*a.By)
 		switch {
 		case err == nil && d < 0:
 			FailField(w, "by", "must not be negative; time moves forward only")
 			return to, by, false
-		case amount.TooLong(*body.By):
+		case amount.TooLong(*a.By):
 			d = MaxJump + 1
 		case err != nil:
 			FailField(w, "by", `must be a duration like "90s", "10m", "36h" or "2d"`)
@@ -125,7 +139,7 @@ func target(w http.ResponseWriter, r *http.Request, v *clock.Virtual) (to time.T
 		}
 		to = now.Add(d)
 	} else {
-		t, err := time.Parse(time.RFC3339, *body.To)
+		t, err := time.Parse(time.RFC3339, *a.To)
 		if err != nil {
 			Fail(w, http.StatusBadRequest, "invalid_timestamp", "to must be an RFC 3339 time with a zone", map[string]any{"field": "to"})
 			return to, by, false

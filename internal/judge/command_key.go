@@ -104,6 +104,9 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 		case !definite(e):
 			continue
 		case first == nil || e.At-first.At >= keptMs && e.CommandID != first.CommandID:
+			if first == nil && v.resent(k, e) {
+				repeats++
+			}
 			first = e
 			continue
 		}
@@ -124,6 +127,26 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	repeats += v.reused(t, k)
 	v.oneCommand(t, k)
 	return repeats
+}
+
+// resent reports whether the first answer that anybody got under a key is of a repeat: it says so itself, or a request
+// that was sent earlier never had an answer.
+func (v *View) resent(k *keyUse, first *history.Event) bool {
+	if v.before(first, v.start()) {
+		return false
+	}
+	if first.Replayed {
+		return true
+	}
+	for _, a := range k.attempts {
+		if a.Request == first.Request { // those after it aren't repeated by it
+			return false
+		}
+		if !v.before(a, v.start()) && !slices.ContainsFunc(k.answers, func(e *history.Event) bool { return e.Request == a.Request }) {
+			return true
+		}
+	}
+	return false
 }
 
 // used reports whether there was a command under the key since the run began. A request refused earlier, for an unknown

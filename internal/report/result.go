@@ -25,6 +25,8 @@ type Target struct {
 	// Marks are, for each of Control, where in its recording the run begins;
 	// nil for a target that is the run's own.
 	Marks []history.Position `json:"-"`
+	// Ahead is how far the target's clock is known to be ahead of this machine's; only a control listener tells exactly.
+	Ahead time.Duration `json:"-"`
 }
 
 // Shared reports whether others may use the target before or during the run.

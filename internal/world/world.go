@@ -64,6 +64,9 @@ type Door struct {
 	EntryPermitMaxHours int    `yaml:"entryPermitMaxHours" json:"entryPermitMaxHours"`
 }
 
+// IsEntry reports whether people can enter through the door.
+func (d Door) IsEntry() bool { return d.Entry == nil || *d.Entry }
+
 // Fleet asks for generated boards.
 type Fleet struct {
 	Boards        int     `yaml:"boards" json:"boards" jsonschema:"required"`

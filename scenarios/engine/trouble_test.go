@@ -121,6 +121,29 @@ func TestWithoutControl(t *testing.T) {
 	}
 }
 
+// TestClockElsewhere: with keys only, files aren't played against a target whose clock is far off, because what it would
+// answer says nothing about it. A small difference is no reason, nor is any with a control listener, which tells the time.
+func TestClockElsewhere(t *testing.T) {
+	t.Parallel()
+	const file = `steps: [{call: {path: /echo, place: "\"plc_1\""}, expect: data.n == 3}]`
+	for by, want := range map[time.Duration]string{
+		0: "", mostAhead: "", -mostAhead: "", 72 * time.Hour: "ahead of this machine's", -72 * time.Hour: "behind this machine's",
+	} {
+		for _, control := range []bool{false, true} {
+			f := newFake(t)
+			target := f.target()
+			if target.Ahead = by; !control {
+				target.Control = nil
+			}
+			res := must.Get(Run(t.Context(), target, []*File{parse(t, file)}, Options{}))(t)
+			got := res.Files[0]
+			if blocked := want != "" && !control; blocked != (got.Status == judge.Blocked) || blocked != (f.asked("/echo") == 0) || blocked && !strings.Contains(got.Reason, want) {
+				t.Errorf("%s off, control listener %t: got %s (%s), want it blocked: %t", by, control, got.Status, got.Reason, blocked)
+			}
+		}
+	}
+}
+
 // TestBoardsUnreadOnce: with keys only, a failed read of a place's boards is made again for the next file.
 func TestBoardsUnreadOnce(t *testing.T) {
 	t.Parallel()

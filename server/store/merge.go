@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/world"
-	"github.com/doorlab/doorlab/server/board"
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
@@ -19,6 +18,8 @@ type merge struct {
 	pepper    []byte
 	before    world.World // as last seeded; empty if unknown
 	unchanged []string
+
+	doorsBefore map[string]world.Door // by id
 }
 
 func (m *merge) note(format string, a ...any) {
@@ -31,6 +32,14 @@ func other(format string, a ...any) error {
 }
 
 func (m *merge) world(w *world.World) error {
+	m.doorsBefore = map[string]world.Door{}
+	for _, p := range m.before.Places {
+		for _, b := range p.Boards {
+			for _, d := range b.Doors {
+				m.doorsBefore[d.ID] = d
+			}
+		}
+	}
 	for _, wp := range w.Places {
 		have, err := placeOf(m.q.Place(ctx, wp.ID))
 		switch {
@@ -138,9 +147,6 @@ func (m *merge) boards(wp world.Place) error {
 				return err
 			}
 		}
-		if row.Hash != "" && row.Generation == 0 && b.Given && row.Hash != board.HashPassword(m.pepper, b.ID, b.Password) {
-			m.note("the password of the board %s can't be changed by the world file; use 'doorlab board rotate %s'", b.ID, b.ID)
-		}
 		for _, d := range b.Doors {
 			if err := doors.door(b.ID, d); err != nil {
 				return err
@@ -188,6 +194,7 @@ func (m *doorMerge) door(boardID string, d world.Door) error {
 		return seedDoor(m.q, m.placeID, boardID, d, m.next-1)
 	}
 	have := m.had[i]
+	m.rules(d)
 	if have.BoardID != boardID || have.Channel != d.Channel {
 		m.note("the door %s stays on channel %d of the board %s", d.ID, have.Channel, have.BoardID)
 	}
@@ -196,6 +203,17 @@ func (m *doorMerge) door(boardID string, d world.Door) error {
 	}
 	m.doors.changed = true
 	return m.q.RenameDoor(ctx, d.Name, d.ID)
+}
+
+// rules notes edits of a door in the file that now belong to the control API.
+func (m *doorMerge) rules(d world.Door) {
+	was, known := m.doorsBefore[d.ID]
+	if known && was.IsEntry() != d.IsEntry() {
+		m.note("entry of the door %s can't be changed by the world file any more; use the control API", d.ID)
+	}
+	if known && permitHours(was) != permitHours(d) {
+		m.note("entryPermitMaxHours of the door %s can't be changed by the world file any more; use the control API", d.ID)
+	}
 }
 
 // sync tells the place's boards about new doors.
@@ -227,9 +245,20 @@ func (m *merge) keys(wp world.Place) error {
 			return err
 		case row.PlaceID != wp.ID:
 			return other("the key %s belongs to the place %s there", k.ID, row.PlaceID)
-		case row.Name != k.Name || !slices.Equal(slices.Sorted(slices.Values(row.Scopes)), slices.Sorted(slices.Values(k.Scopes))):
-			m.note("the key %s keeps its name and scopes; revoke it and create another", k.ID)
+		case row.Name != k.Name || row.Sim != k.Sim || !slices.Equal(slices.Sorted(slices.Values(row.Scopes)), slices.Sorted(slices.Values(k.Scopes))):
+			m.note("the key %s keeps its name, scopes and sim; revoke it and create another", k.ID)
 		}
 	}
-	return nil
+	return m.goneKeys(wp)
+}
+
+// goneKeys notes valid keys of an earlier world that are no longer in this one.
+func (m *merge) goneKeys(wp world.Place) error {
+	rows, err := m.q.KeysOfPlace(ctx, wp.ID)
+	for _, r := range rows {
+		if r.World && !r.RevokedAt.Valid && !slices.ContainsFunc(wp.Keys, func(k world.Key) bool { return k.ID == r.ID }) {
+			m.note("the key %s (%s) is no longer in the world; it stays valid until 'doorlab keys revoke %s'", r.ID, r.Name, r.ID)
+		}
+	}
+	return err
 }

@@ -55,6 +55,35 @@ func TestSeedAddsAndRenames(t *testing.T) {
 	}
 }
 
+// TestSeedSaysWhatStays: each edit that a world file can't make any more has its sentence, and an edit that changes
+// nothing has none.
+func TestSeedSaysWhatStays(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	door := func(w *world.World) *world.Door { return &w.Places[0].Boards[0].Doors[0] }
+	for name, c := range map[string]struct {
+		change func(w *world.World)
+		want   string
+	}{
+		"entry":               {func(w *world.World) { door(w).Entry = &no }, "entry of the door dor_1 "},
+		"entry as before":     {func(w *world.World) { door(w).Entry = &yes }, ""},
+		"longest permit":      {func(w *world.World) { door(w).EntryPermitMaxHours = 24 }, "entryPermitMaxHours of the door dor_1 "},
+		"the same in words":   {func(w *world.World) { door(w).EntryPermitMaxHours = 720 }, ""},
+		"what a key may":      {func(w *world.World) { w.Places[0].Keys[0].Sim = true }, "the key key_a keeps"},
+		"a key left out":      {func(w *world.World) { w.Places[0].Keys = nil }, "the key key_a (partner) is no longer in the world"},
+		"the door's board":    {func(w *world.World) { w.Places[0].Boards[0].ID = "brd_b" }, "the door dor_1 stays on channel 1 of the board brd_a"},
+		"a membership's term": {func(w *world.World) { w.Places[0].Memberships[0].EndsAt = &epoch }, "memberships of the place plc_a"},
+	} {
+		s := seeded(t)
+		w := testWorld()
+		c.change(w)
+		got := must.Get(s.Seed(w, pepper))(t)
+		if found := slices.ContainsFunc(got, func(what string) bool { return strings.HasPrefix(what, c.want) }); c.want != "" && !found || c.want == "" && len(got) > 0 {
+			t.Errorf("%s: it says %q, want a sentence that begins with %q", name, got, c.want)
+		}
+	}
+}
+
 // TestPasswordsAreHashed: both in new data and in data of an older version.
 func TestPasswordsAreHashed(t *testing.T) {
 	t.Parallel()

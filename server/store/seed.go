@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,20 +76,6 @@ func (s *Store) Seed(w *world.World, pepper []byte) (unchanged []string, err err
 		return tx.setMeta("world", string(b))
 	})
 	return unchanged, err
-}
-
-// hashPasswords replaces passwords that an older version stored in clear text.
-func (t *Tx) hashPasswords(pepper []byte) error {
-	rows, err := t.q.ClearPasswords(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if err := t.q.SetBoardHash(ctx, board.HashPassword(pepper, r.ID, r.Password), r.ID); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (t *Tx) seedPlace(wp world.Place, pepper []byte) error {
@@ -168,13 +155,11 @@ func seedBoard(q *db.Queries, placeID string, b world.Board, pepper []byte) erro
 }
 
 func seedDoor(q *db.Queries, placeID, boardID string, d world.Door, position int64) error {
-	hours := d.EntryPermitMaxHours
-	if hours == 0 {
-		hours = place.MaxPermitHours
-	}
 	return q.InsertDoor(ctx, db.InsertDoorParams{ID: d.ID, PlaceID: placeID, BoardID: boardID, Name: d.Name, Channel: int64(d.Channel),
-		Entry: d.Entry == nil || *d.Entry, PermitMaxHours: int64(hours), Position: position})
+		Entry: d.IsEntry(), PermitMaxHours: int64(permitHours(d)), Position: position})
 }
+
+func permitHours(d world.Door) int { return cmp.Or(d.EntryPermitMaxHours, place.MaxPermitHours) }
 
 func (t *Tx) seedMemberships(wp world.Place, doors []place.Door) error {
 	now := t.Now

@@ -1,0 +1,81 @@
+package testbed
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/doorlab/doorlab/boardsim"
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/world"
+)
+
+// stalled is how long the boards of the server's own process may connect without any of them arriving. A fleet of any
+// size may take its time, but one that stands still will never be there.
+const stalled = 2 * time.Minute
+
+func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
+	dial := dialTCP(broker, t.certs.mqtt.Own())
+	if t.cfg.Link != TCP {
+		dial = t.dialMemory
+	}
+	t.fleet, err = boardsim.New(boardsim.Config{
+		World: t.cfg.World, Kinds: t.kinds(), Dial: dial, Client: t.cfg.Client, Clock: t.clk, Flight: t.flight, Synced: true, History: t.toldByBoards(),
+		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Retry: t.cfg.Retry, Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
+		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
+	})
+	if err != nil {
+		return err
+	}
+	t.boards.Store(t.fleet) // before the first board connects
+	return connect(ctx, t.fleet, t.cfg.Progress, stalled)
+}
+
+// kinds are the kinds of places whose boards are simulated here.
+func (t *Testbed) kinds() []string {
+	if t.cfg.Fleet {
+		return []string{world.Test, world.Live}
+	}
+	return []string{world.Test}
+}
+
+// connect starts a fleet and reports its progress once per second. It gives up when no further board has connected for
+// patience; 0 = never.
+func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards int), patience time.Duration) error {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	var mu sync.Mutex
+	var timer clock.Timer
+	done := false
+	most, still := 0, time.Duration(0)
+	var again func()
+	again = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if done {
+			return
+		}
+		now := f.Online()
+		if tell != nil {
+			tell(now, f.Len())
+		}
+		if still += time.Second; now > most {
+			most, still = now, 0
+		}
+		if patience > 0 && still >= patience {
+			giveUp()
+			return
+		}
+		timer = clock.WallAfter(time.Second, again)
+	}
+	mu.Lock()
+	timer = clock.WallAfter(time.Second, again)
+	mu.Unlock()
+	err := f.Start(ctx)
+	mu.Lock()
+	defer mu.Unlock()
+	done = true
+	timer.Stop()
+	return err
+}
