@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 )
 
@@ -178,9 +179,11 @@ func (p *Page) Open(url string) {
 // loaded waits, a minute at most, until the page is there.
 func (p *Page) loaded() {
 	p.b.tb.Helper()
+	late := make(chan struct{})
+	defer clock.WallAfter(time.Minute, func() { close(late) }).Stop()
 	select {
 	case <-p.loads:
-	case <-time.After(time.Minute):
+	case <-late:
 		p.b.tb.Fatalf("no page within a minute; console: %q", p.Console())
 	}
 }
