@@ -58,7 +58,7 @@ var shellWords = map[string]pair{
 	"calls.objects":  {"Objects", "객체"},
 	"skip":           {"Skip to the content", "본문으로 건너뛰기"},
 	"logout":         {"Sign out", "로그아웃"},
-	"live.on":        {"live", "실시간"},
+	"live.on":        {"up to date", "최신 상태"},
 	"live.off":       {"not connected, trying again", "연결 끊김, 다시 시도 중"},
 	"toast.close":    {"Dismiss", "닫기"},
 	"live.plain":     {"reload to see what is new", "새로 고치면 최신 내용이 보입니다"},

@@ -38,7 +38,7 @@ var boardWords = map[string]pair{
 	"board.boot":        {"boot %d", "부팅 %d"},
 	"board.dropped":     {"Messages from this board that the server dropped:", "서버가 버린 메시지:"},
 	"board.attach":      {"Attach the simulated board", "시뮬레이션 보드 다시 연결"},
-	"board.detach":      {"Make room for a real board", "실제 보드를 위해 분리"},
+	"board.detach":      {"Detach (for a real board)", "분리(실제 보드용)"},
 	"board.reboot":      {"Reboot", "재부팅"},
 	"board.cut":         {"Cut the line", "회선 끊기"},
 	"board.reconnect":   {"Reconnect", "회선 잇기"},
