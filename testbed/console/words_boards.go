@@ -22,7 +22,7 @@ var boardWords = map[string]pair{
 
 	"phase.online":   {"online", "온라인"},
 	"phase.lag":      {"behind", "동기화 지연"},
-	"phase.grace":    {"grace", "유예"},
+	"phase.grace":    {"offline, within the grace period", "오프라인, 유예 시간 이내"},
 	"phase.outage":   {"outage", "단절"},
 	"phase.stopped":  {"stopped", "판단 중지"},
 	"phase.detached": {"detached", "분리됨"},
