@@ -17,7 +17,7 @@ func TestConformanceDocs(t *testing.T) {
 	t.Parallel()
 	files := must.Get(engine.LoadFS(scenarios.Files))(t)
 	var b strings.Builder
-	b.WriteString("| guarantee | promise | checks | with a key only |\n|---|---|--:|--:|\n")
+	b.WriteString("| guarantee | in words | checks | with a key only |\n|---|---|--:|--:|\n")
 	possible := 0
 	for _, s := range engine.Conformance(files) {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", s.Clause, judge.Promise(s.Clause), s.Checks, s.Possible)

@@ -30,7 +30,7 @@ const faultsHead = `# Faults
 
 Arm a fault with ` + "`doorlab fault add NAME`" + `, on the console's page Faults, with a scenario's verb ` + "`fault`" + `, or with ` + "`POST /lab/v1/faults`" + ` on
 the control listener, which returns ` + "`{faultId}`" + `. Name the boards with exactly one of ` + "`boards`, `placeId` and `share`" + `; detached boards and the boards of
-test places take no faults. ` + "`for`" + ` (domain time, such as ` + "`\"10m\"`" + `) ends it; ` + "`DELETE /lab/v1/faults/{id}`" + ` and ` + "`POST /lab/v1/faults/reset`" + `
+test places take no faults. ` + "`for`" + ` (in the lab's time, such as ` + "`\"10m\"`" + `) ends it; ` + "`DELETE /lab/v1/faults/{id}`" + ` and ` + "`POST /lab/v1/faults/reset`" + `
 undo it. Faults on commands also accept ` + "`doorIds`, `commands` and `nth`" + ` (only the n-th matching command); if several apply to
 one command, those further up on this page act first. ` + "`GET /lab/v1/faults`" + ` counts ` + "`hits`" + `: how often each fault acted.
 `

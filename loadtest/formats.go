@@ -101,9 +101,9 @@ func (r Result) WriteSummary(w io.Writer) error {
 	for _, s := range r.Shards {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` |\n", s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), s.Dir)
 	}
-	b.WriteString("\n| outcome | count | p50 | p90 | p99 | max |\n|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("\n| outcome | count | p50 | p90 | p95 | p99 | max |\n|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, o := range r.Outcomes {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", o.Name, amount.Number(o.Count), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P99), ms(o.Scheduled.Max))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", o.Name, amount.Number(o.Count), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P95), ms(o.Scheduled.P99), ms(o.Scheduled.Max))
 	}
 	if len(r.Stages) > 0 {
 		b.WriteString("\n| stage | sent | p50 | p99 | max | errors |\n|---|--:|--:|--:|--:|--:|\n")

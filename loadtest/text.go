@@ -82,10 +82,10 @@ func newTable(columns int, header ...any) table.Writer {
 
 // latencies: for each outcome the time since scheduled, and under it the service time.
 func (r Result) latencies() string {
-	t := newTable(8, "outcome", "count", "mean", "p50", "p90", "p99", "p99.9", "max")
+	t := newTable(9, "outcome", "count", "mean", "p50", "p90", "p95", "p99", "p99.9", "max")
 	for _, o := range r.Outcomes {
 		row := func(name string, n any, l Latency) {
-			t.AppendRow(table.Row{name, n, ms(l.Mean), ms(l.P50), ms(l.P90), ms(l.P99), ms(l.P999), ms(l.Max)})
+			t.AppendRow(table.Row{name, n, ms(l.Mean), ms(l.P50), ms(l.P90), ms(l.P95), ms(l.P99), ms(l.P999), ms(l.Max)})
 		}
 		row(string(o.Name), amount.Number(o.Count), o.Scheduled)
 		row("  service", "", o.Service)

@@ -262,8 +262,8 @@ func TestEntryOnPhone(t *testing.T) {
 	fits(t, "the entry page", p)
 	p.PressTo(`document.querySelector("button")`)
 	var said string
-	if p.Eval(`document.querySelector("[role=status]").innerText`, &said); said != "The door is open." {
-		t.Errorf("the page says %q, want that the door is open", said)
+	if p.Eval(`document.querySelector("[role=status]").innerText`, &said); said != "The door opened." {
+		t.Errorf("the page says %q, want that the door opened", said)
 	}
 	n := 0
 	for _, x := range tb.cfg.World.Places[1].Boards {

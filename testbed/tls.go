@@ -49,6 +49,16 @@ func (t *Testbed) warnOfPlain(c Config) {
 	}
 }
 
+// warnOfLinks says that entry links can't be opened: they begin with the listener's address, and this one is every
+// address of the machine.
+func (t *Testbed) warnOfLinks(c Config) {
+	host, _, err := net.SplitHostPort(c.HTTP)
+	if ip := net.ParseIP(host); err != nil || c.LinkURL != "" || host != "" && !ip.IsUnspecified() {
+		return
+	}
+	logOf(c).Warn("entry links can't be opened", "flag", "--link-url", "why", "they would begin with "+c.HTTP+", every address of this machine; set --link-url to the URL that people use")
+}
+
 // ofControl is the certificate of the control API. On loopback it doesn't use TLS, because the public API's certificate
 // isn't valid for loopback names.
 func (t *Testbed) ofControl(l net.Listener) *certs.Server {

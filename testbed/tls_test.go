@@ -179,3 +179,29 @@ func TestControlOffLoopback(t *testing.T) {
 		t.Errorf("%d places, %v; want 1 over TLS", len(places), err)
 	}
 }
+
+// TestLinksThatNobodyCanOpen: a listener on every address is no address for entry links, unless --link-url names one.
+func TestLinksThatNobodyCanOpen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cfg  Config
+		want bool
+	}{
+		"every address": {Config{HTTP: "0.0.0.0:0"}, true},
+		"every IPv6":    {Config{HTTP: "[::]:0"}, true},
+		"no host":       {Config{HTTP: ":0"}, true},
+		"with a URL":    {Config{HTTP: "0.0.0.0:0", LinkURL: "https://doors.example.com"}, false},
+		"loopback":      {Config{HTTP: "127.0.0.1:0"}, false},
+		"default":       {Config{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log := &capture.Text{}
+			c.cfg.Log = slog.New(slog.NewTextHandler(log, nil))
+			(&Testbed{}).warnOfLinks(c.cfg)
+			if got := strings.Contains(log.String(), "set --link-url to the URL that people use"); got != c.want {
+				t.Errorf("warned %t, want %t: %s", got, c.want, log)
+			}
+		})
+	}
+}

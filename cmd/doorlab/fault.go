@@ -130,7 +130,7 @@ func faultAdd(e *env) *cobra.Command {
 	c.Flags().StringSliceVar(&doors, "door", nil, "only these doors")
 	c.Flags().StringSliceVar(&commands, "command", nil, "only these commands: open, hold, close")
 	c.Flags().IntVar(&nth, "nth", 0, "only the n-th matching command")
-	c.Flags().StringVar(&lasts, "for", "", "how long it lasts, in domain time (default: until removed)")
+	c.Flags().StringVar(&lasts, "for", "", "how long it lasts, in the lab's time (default: until removed)")
 	c.Flags().StringArrayVar(&params, "param", nil, "a parameter, name=value (repeatable)")
 	return c
 }

@@ -146,7 +146,7 @@ func clockCommand(e *env) *cobra.Command {
 	return group("clock", "Show, freeze, run or advance the domain clock", `  doorlab clock show
   doorlab clock advance 36h                   # everything that falls due meanwhile happens, in order
   doorlab clock freeze`,
-		labCommand(e, "show", "Show the domain time", "  doorlab clock show", shows,
+		labCommand(e, "show", "Show the lab's time", "  doorlab clock show", shows,
 			func(l labCall, _ []string) error { return show(l, http.MethodGet, "/clock", nil) }),
 		labCommand(e, "advance BY", "Advance the clock by a duration, or to an RFC 3339 time", `  doorlab clock advance 5m
   doorlab clock advance 2027-01-01T00:00:00Z`, "a duration such as 36h, or a time",

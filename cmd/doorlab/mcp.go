@@ -131,7 +131,7 @@ type (
 		Boards []string `json:"boards,omitempty" jsonschema:"board ids"`
 		Place  string   `json:"place,omitempty" jsonschema:"every board of this place, by id or name, instead of boards"`
 		Share  float64  `json:"share,omitempty" jsonschema:"this share of all boards instead of boards, 0.1 for a tenth"`
-		For    string   `json:"for,omitempty" jsonschema:"how long, in domain time, such as 10m"`
+		For    string   `json:"for,omitempty" jsonschema:"how long, in the lab's time, such as 10m"`
 		Params []string `json:"params,omitempty" jsonschema:"parameters, name=value"`
 	}
 	placeIn struct {

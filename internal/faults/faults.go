@@ -89,7 +89,7 @@ var All = []Fault{
 			{Name: "duplicatePercent", Means: "messages that arrive twice", Unit: "%", Max: 100},
 			{Name: "delayMs", Means: "delay of each packet in each direction, wall time", Unit: "ms", Max: 3600 * 1000, Whole: true},
 		}, check: onlyAlone("percent")},
-	{Name: "flap", Acts: OnLine, Does: "The line is up and down in turn, in domain time. The seed shortens each board's first turn so that the boards don't change in step.",
+	{Name: "flap", Acts: OnLine, Does: "The line is up and down in turn, in the lab's time. The seed shortens each board's first turn so that the boards don't change in step.",
 		Outcome: "200 `reported` or 409 `device_offline`", Journal: "as `offline` while the line is down",
 		Params: []Param{
 			{Name: "upSec", Means: "how long the line stays up", Unit: "s", Default: 20, Min: 0.1, Max: 30 * day},

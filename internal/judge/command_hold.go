@@ -48,7 +48,7 @@ func cmd7(v *View) Verdict {
 	n := h.checked
 	h.tally = *h.plus(v.driven().of("CMD-7"))
 	// the same words in every world, so that the numbers can be added
-	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s watched to their end, at most %s off", amount.Number(n), amount.Number(h.ended), secs(h.farMs))).
+	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s watched to the end, at most %s off", amount.Number(n), amount.Number(h.ended), secs(h.farMs))).
 		about(n).
 		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended by itself or by a close, and none outlasted anything that could have ended it")
 }

@@ -188,9 +188,16 @@ func WriteLedger(w io.Writer, rows []Row) error {
 // one finds a count of 1 with a plural noun.
 var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|checks|registrations|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|periods|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes|times)\b`)
 
+// lone finds a single decision with the words for several.
+var lone = regexp.MustCompile(`^1 decision during outages, (all|each) `)
+
 // plain is a verdict's number as a person reads it. Checkers use one wording whatever the numbers are, so that Combine
 // can add them up.
 func plain(number string) string {
 	number = strings.Replace(number, ", 0 not due yet", "", 1)
-	return one.ReplaceAllStringFunc(number, func(s string) string { return strings.TrimSuffix(s, "s") })
+	if rest, none := strings.CutPrefix(number, "0 permits registered, longest 0.00 s (limit 720 h)"); none {
+		number = "0 permits registered" + rest
+	}
+	number = one.ReplaceAllStringFunc(number, func(s string) string { return strings.TrimSuffix(s, "s") })
+	return lone.ReplaceAllString(number, "1 decision during an outage, ")
 }

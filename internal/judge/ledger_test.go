@@ -139,6 +139,9 @@ func TestPlainNumbers(t *testing.T) {
 	for in, want := range map[string]string{
 		"1 token exchanges, at most 1 from one address in 60 s (limit 30), 0 refused":                                  "1 token exchange, at most 1 from one address in 60 s (limit 30), 0 refused",
 		"1 on-site decisions of connected boards and 1 checks of links, calls and content, all equal to the reference": "1 on-site decision of connected boards and 1 check of links, calls and content, all equal to the reference",
+		"1 decisions during outages, all as the reference model decides, 1 opened; oldest outage 36h0m0s":              "1 decision during an outage, as the reference model decides, 1 opened; oldest outage 36h0m0s",
+		"11 decisions during outages, each based on what the board knew before":                                        "11 decisions during outages, each based on what the board knew before",
+		"0 permits registered, longest 0.00 s (limit 720 h); 3 periods refused":                                        "0 permits registered; 3 periods refused",
 		"slowest of 13,781: 0.29 s (limit 300 s), 0 not due yet":                                                       "slowest of 13,781: 0.29 s (limit 300 s)",
 		"slowest of 1: 0.29 s (limit 300 s), 19 not due yet":                                                           "slowest of 1: 0.29 s (limit 300 s), 19 not due yet",
 		"1,001 calls with tokens of 1 revoked keys, none served too late":                                              "1,001 calls with tokens of 1 revoked key, none served too late",

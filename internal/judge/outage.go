@@ -12,7 +12,7 @@ import (
 func off1(v *View) Verdict {
 	n := v.decided()
 	t := n.outage // [OFF-1]
-	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions in outages equal to the reference, %s opened; oldest outage %s%s",
+	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions during outages, all as the reference model decides, %s opened; oldest outage %s%s",
 		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.agedMs), n.rest())).
 		triedIf(v.told, n.granted, "nobody was let in by a grant during an outage")
 }
@@ -22,7 +22,7 @@ func off1(v *View) Verdict {
 func off2(v *View) Verdict {
 	n := v.decided()
 	t := n.limit // [OFF-2]
-	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s with a lost clock); oldest opening %s (limit 36 h); at 36 h-1 s %s, at 36 h %s, at 36 h+1 s %s",
+	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s with a lost clock); oldest opening %s (limit 36 h); decisions one second before 36 h: %s, at 36 h: %s, one second after: %s",
 		amount.Number(n.stopped), amount.Number(n.timeless), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
 		about(n.stopped+n.last).
 		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door after 36 h of an outage, or in the last second before")

@@ -289,7 +289,7 @@ func sync3(v *View) Verdict {
 			}
 		}
 	}
-	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions in outages, all by the content from before", amount.Number(t.checked))).
+	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions during outages, each based on what the board knew before", amount.Number(t.checked))).
 		triedIf(v.told, waiting, "during an outage, nobody tried a door where a pending change would have made a difference to them")
 }
 

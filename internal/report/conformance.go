@@ -19,7 +19,7 @@ type Score struct {
 
 // String is the line of a report.
 func (s Score) String() string {
-	out := fmt.Sprintf("%s · %d of %d checks possible with a key only, %d held", s.Clause, s.Possible, s.Checks, s.Held)
+	out := fmt.Sprintf("%s · %d of %d checks possible with a key only, %d passed", s.Clause, s.Possible, s.Checks, s.Held)
 	if s.Broken > 0 {
 		out += fmt.Sprintf(", %d broken", s.Broken)
 	}

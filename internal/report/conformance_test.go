@@ -28,16 +28,16 @@ func TestScore(t *testing.T) {
 	}
 	res.score()
 	for i, want := range []string{
-		"CMD-1 · 4 of 9 checks possible with a key only, 1 held, 1 broken, 2 not run",
-		"CMD-5 · 6 of 12 checks possible with a key only, 3 held, 1 broken, 2 not run",
-		"OFF-2 · 0 of 3 checks possible with a key only, 0 held",
+		"CMD-1 · 4 of 9 checks possible with a key only, 1 passed, 1 broken, 2 not run",
+		"CMD-5 · 6 of 12 checks possible with a key only, 3 passed, 1 broken, 2 not run",
+		"OFF-2 · 0 of 3 checks possible with a key only, 0 passed",
 	} {
 		if got := res.Scores[i].String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	two := joined(Result{}, []Result{res, res})
-	if got, want := two.Scores[1].String(), "CMD-5 · 12 of 24 checks possible with a key only, 6 held, 2 broken, 4 not run"; got != want {
+	if got, want := two.Scores[1].String(), "CMD-5 · 12 of 24 checks possible with a key only, 6 passed, 2 broken, 4 not run"; got != want {
 		t.Errorf("two shards: got %q, want %q", got, want)
 	}
 	for name, write := range formats {

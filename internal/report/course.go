@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,30 @@ func (c *course) x(e *history.Event) (float64, bool) {
 	return at.Sub(c.from).Seconds(), true
 }
 
+const rate = "per second"
+
+// perBar turns the rates of charts whose bars are shorter than a second into counts: one opening isn't a rate of 200
+// per second.
+func perBar(charts []plot.Chart, seconds float64) []plot.Chart {
+	each := seconds / bins
+	if each >= 1 {
+		return charts
+	}
+	for i := range charts {
+		rest, ok := strings.CutPrefix(charts[i].Unit, rate)
+		if !ok {
+			continue
+		}
+		charts[i].Unit = "per " + amount.Duration(each) + rest
+		for _, l := range charts[i].Lines {
+			for k := range l.Points {
+				l.Points[k].Y = math.Round(l.Points[k].Y*each*100) / 100
+			}
+		}
+	}
+	return charts
+}
+
 // bin counts what happened per second.
 type bin [bins]int
 
@@ -93,14 +118,14 @@ func (c *course) charts(res Result) (out []plot.Chart) {
 			hits.add(c, x)
 		}
 	}
-	load := c.chart("load", "Requests", "per second")
+	load := c.chart("load", "Requests", rate)
 	load.Lines = []plot.Line{calls.line(c, "all", 1, true)}
 	if failed.any() {
 		load.Lines = append(load.Lines, failed.line(c, "answered 5xx", 3, false))
 	}
-	open := c.chart("openings", "Doors opened", "per second, according to the relays' journals")
+	open := c.chart("openings", "Doors opened", rate+", according to the relays' journals")
 	open.Lines = []plot.Line{opened.line(c, "", 2, true)}
-	hit := c.chart("hits", "Commands that a fault hit", "per second")
+	hit := c.chart("hits", "Commands that a fault hit", rate)
 	hit.Lines = []plot.Line{hits.line(c, "", 3, true)}
 	for _, t := range []struct {
 		plot.Chart

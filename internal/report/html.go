@@ -111,7 +111,7 @@ func WriteHTML(w io.Writer, res Result) error {
 	if len(res.Shards) > 0 {
 		d = overlay(res)
 	}
-	v := checkView{Result: res, Failures: Failures(res), Course: d.tracks, kinds: d.kinds}
+	v := checkView{Result: res, Failures: Failures(res), Course: perBar(d.tracks, d.seconds), kinds: d.kinds}
 	addAxes(res, v.Failures)
 	for _, s := range []plot.Chart{
 		plot.Spread("latency", "Request latency", d.latencies, 0),

@@ -45,7 +45,7 @@ func TestUnprovenWasExercised(t *testing.T) {
 	t.Parallel()
 	res := Result{Require: []string{"CMD-1"}, Files: []FileResult{{Path: "a.yaml", Status: judge.Pass}}}
 	res.Settle(nil)
-	if got, want := sentence(res), "1 scenario: 1 passed. 35 guarantees: 0 held, 1 not proven, 34 not exercised."; got != want {
+	if got, want := sentence(res), "1 scenario: 1 passed. 35 guarantees: 0 passed, 1 not proven, 34 not exercised."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if line := Line(res); !strings.Contains(line, "1 of 35 guarantees exercised") {

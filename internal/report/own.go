@@ -33,7 +33,7 @@ func own(res Result, f FileResult, id string) []plot.Chart {
 	end := f.Started.Add(time.Duration(f.Seconds * float64(time.Second)))
 	c := &course{from: f.Started, to: end, events: eventsOf(res.Events, f)}
 	out := []plot.Chart{c.steps(f)}
-	for _, t := range c.charts(Result{Files: []FileResult{f}}) {
+	for _, t := range perBar(c.charts(Result{Files: []FileResult{f}}), c.seconds()) {
 		if t.ID != "scenarios-played" {
 			out = append(out, t)
 		}

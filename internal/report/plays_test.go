@@ -85,8 +85,8 @@ func TestAxisOfAPlay(t *testing.T) {
 		t.Fatalf("got %d plots of openings, want one for each play", len(charts))
 	}
 	for _, c := range charts {
-		if c[1] != "100" {
-			t.Errorf("up to %s openings per second, want 100", c[1])
+		if c[1] != "1" {
+			t.Errorf("up to %s openings in a bar, want 1", c[1])
 		}
 	}
 }

@@ -39,7 +39,7 @@ func sentence(res Result) string {
 	if broken := rows[judge.Fail]; broken > 0 {
 		out += fmt.Sprintf("%d broken, ", broken)
 	}
-	out += fmt.Sprintf("%d held", rows[judge.Pass])
+	out += fmt.Sprintf("%d passed", rows[judge.Pass])
 	idle := rows[judge.Skipped]
 	if open := len(res.Ledger) - rows[judge.Fail] - rows[judge.Pass] - idle; open > 0 {
 		out += fmt.Sprintf(", %d not proven", open)

@@ -85,8 +85,8 @@ var elsewhere = map[string]string{"null": "nil", "NULL": "nil", "None": "nil", "
 
 // nowhere says that nothing in the file has this name.
 func nowhere(u use) string {
-	if u.kind != "background" {
-		return "no " + u.kind + ` "` + u.name + `" in this file`
+	if u.kind == "label" {
+		return `no mark "` + u.name + `" in this file`
 	}
 	says := `no background step named "` + u.name + `" in this file`
 	if _, err := duration(u.name); err == nil {

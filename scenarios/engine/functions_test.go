@@ -13,14 +13,14 @@ import (
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for expectation, want := range map[string]string{
-		`data.at >= at("nosuch")`:                      `no label "nosuch" in this file`,
+		`data.at >= at("nosuch")`:                      `no mark "nosuch" in this file`,
 		`data.at >= at("cut+1h")`:                      "",
 		`data.at >= at("2026-01-01T00:00:00Z")`:        "",
 		`data.at >= at("now-" + data.n)`:               "",
 		`data.at >= at("36 hours")`:                    `"36 hours" is not a valid moment`,
 		`data.at >= at(5)`:                             `at takes text, as in at("cut+36h")`,
-		`data.ms >= label("nosuch")`:                   `no label "nosuch" in this file`,
-		`any(data.list, .at > at("nosuch"))`:           `no label "nosuch" in this file`,
+		`data.ms >= label("nosuch")`:                   `no mark "nosuch" in this file`,
+		`any(data.list, .at > at("nosuch"))`:           `no mark "nosuch" in this file`,
 		`data.n == seconds(5)`:                         `seconds takes text, as in seconds("36h")`,
 		`data.n == seconds("five")`:                    `"five" is not a valid duration`,
 		`data.phone == phone(5)`:                       `phone takes text, as in phone("ann")`,
@@ -64,7 +64,7 @@ func TestCauses(t *testing.T) {
 		`steps: [{call: {path: /echo}, capture: {in: data.n}}]`:                  `"in" is not a valid name: it is a word`,
 		`steps: [{set: {or: 1}}, {call: {path: /echo}}]`:                         `"or" is not a valid name`,
 		"vars: {a-b: 1}\nsteps: [{call: {path: /echo}}]":                         `"a-b" is not a valid name`,
-		`steps: [{call: {path: /echo}, expect: data.n == 3, clauses: [auth-1]}]`: `no clause "auth-1", did you mean "AUTH-1"?`,
+		`steps: [{call: {path: /echo}, expect: data.n == 3, clauses: [auth-1]}]`: `no guarantee "auth-1", did you mean "AUTH-1"?`,
 		"steps:\n  - &a {call: {path: /echo}}\n  - {<<: *a}":                     `unknown key "<<": merge keys aren't supported, anchors and aliases are`,
 	} {
 		_, err := Parse("one.yaml", []byte(file))

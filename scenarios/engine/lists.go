@@ -48,7 +48,7 @@ type ClauseIDs []string
 func (c *ClauseIDs) BindNode(b *strictyaml.Binder, n ast.Node) {
 	for _, t := range bindList[Text](b, n) {
 		if judge.Promise(t.raw) == "" {
-			b.Problem(t.pos, "no clause %q%s", t.raw, strictyaml.Hint(t.raw, judge.Clauses()))
+			b.Problem(t.pos, "no guarantee %q%s", t.raw, strictyaml.Hint(t.raw, judge.Clauses()))
 			continue
 		}
 		*c = append(*c, t.raw)

@@ -68,7 +68,7 @@ func TestRealBoards(t *testing.T) {
 // presentation as the last request.
 func TestBoardBehind(t *testing.T) {
 	t.Parallel()
-	for ahead, want := range map[int]string{0: "reason no_valid_grant\n", 2: "reason no_valid_grant; its board has revision 1, the server 3 (synced waits"} {
+	for ahead, want := range map[int]string{0: "reason no_valid_grant\n", 2: "reason no_valid_grant; the board has revision 1, the server has 3 (synced waits"} {
 		f := newFake(t)
 		f.ahead = ahead
 		res, out := play(t, f, `

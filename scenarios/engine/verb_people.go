@@ -59,11 +59,10 @@ func (x *frame) behind(door string) string {
 	if err != nil || b.AppliedRevision >= b.DesiredRevision {
 		return ""
 	}
-	why := "synced waits until changes have arrived"
 	if !b.Online {
-		why = "it is offline"
+		return fmt.Sprintf("; the board is offline and has revision %d; the server has %d", b.AppliedRevision, b.DesiredRevision)
 	}
-	return fmt.Sprintf("; its board has revision %d, the server %d (%s)", b.AppliedRevision, b.DesiredRevision, why)
+	return fmt.Sprintf("; the board has revision %d, the server has %d (synced waits until changes have arrived)", b.AppliedRevision, b.DesiredRevision)
 }
 
 func credential(body, who map[string]any, link bool) {

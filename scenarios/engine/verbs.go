@@ -42,8 +42,8 @@ type Verbs struct {
 	Control     *Control     `json:"control,omitempty" jsonschema:"description=Any request to the control API"`
 
 	// Time and order.
-	Clock    *Clock  `json:"clock,omitempty" jsonschema:"description=Freeze, run or advance domain time"`
-	Mark     *Mark   `json:"mark,omitempty" jsonschema:"description=Name this moment of domain time"`
+	Clock    *Clock  `json:"clock,omitempty" jsonschema:"description=Freeze, run or advance the lab's time"`
+	Mark     *Mark   `json:"mark,omitempty" jsonschema:"description=Name this moment of the lab's time"`
 	Pause    *Dur    `json:"pause,omitempty" jsonschema:"description=Wait this long (wall time)"`
 	Wait     *Wait   `json:"wait,omitempty" jsonschema:"description=Wait for a background step"`
 	Parallel *Steps  `json:"parallel,omitempty" jsonschema:"description=Steps at the same time"`

@@ -88,7 +88,7 @@ type Fault struct {
 	Doors    *Refs          `json:"doors,omitempty" jsonschema:"description=Only commands of these doors"`
 	Commands []string       `json:"commands,omitempty" jsonschema:"enum=open,enum=hold,enum=close,description=Only these commands"`
 	Nth      *Num           `json:"nth,omitempty" jsonschema:"description=Only the n-th matching command"`
-	For      Dur            `json:"for,omitempty" jsonschema:"description=Domain time"`
+	For      Dur            `json:"for,omitempty" jsonschema:"description=How long it lasts in the lab's time"`
 	Hits     *Num           `json:"hits,omitempty" jsonschema:"description=How often it must do something until it is cleared or the file ends; INVALID with fewer; default 1"`
 	Params   map[string]Any `json:"params,omitempty" jsonschema:"description=The fault's own"`
 }

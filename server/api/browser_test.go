@@ -205,8 +205,8 @@ func TestEntryInBrowser(t *testing.T) {
 	}{
 		{"entry-phone", "ko-KR,ko;q=0.9", "문이 열렸습니다.", phone, false},
 		{"entry-phone-plain", "ko", "문이 열렸습니다.", phone, true},
-		{"entry-desktop", "en", "The door is open.", desk, false},
-		{"entry-desktop-plain", "en", "The door is open.", desk, true},
+		{"entry-desktop", "en", "The door opened.", desk, false},
+		{"entry-desktop-plain", "en", "The door opened.", desk, true},
 	} {
 		x.look.Language, x.look.NoScript = x.lang, x.plain
 		p := b.Page(x.look)

@@ -137,6 +137,7 @@ func (c *call) failPage(e *fail.Error) {
 	lang, w := speak(c.r)
 	v := entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Code: e.Code}
 	switch v.Title, v.Message = w.failed(e); {
+	case e.Code == fail.LinkInvalid: // the heading says it for every method
 	case c.op.Method == http.MethodGet: // nobody has pressed a button
 		v.Title, v.Message = w.Unshown, w.failure(e)
 	case c.away(): // nothing was looked at, so nothing moved

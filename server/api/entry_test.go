@@ -94,7 +94,7 @@ func TestEntryOpens(t *testing.T) {
 		if r.Code != 404 || !strings.HasPrefix(r.Header().Get("Content-Type"), "text/html") {
 			t.Errorf("%s: got %d %s, want a page with 404", path, r.Code, r.Body)
 		}
-		if text := r.Body.String(); strings.Contains(text, "Not opened") || !strings.Contains(text, "<h1>No doors to show</h1>") {
+		if text := r.Body.String(); strings.Contains(text, "Not opened") || !strings.Contains(text, "<h1>This link doesn&#39;t work</h1>") || !strings.Contains(text, "Ask the store for a new link.") {
 			t.Errorf("%s: got %s, want no talk of opening: nobody has pressed a button", path, text)
 		}
 		checkPage(t, r)

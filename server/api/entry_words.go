@@ -13,16 +13,17 @@ type words struct {
 	Unshown                                      string // heading when there are no doors to show
 	QR, Secret                                   string
 	Pending, Expired                             string
-	Dead, Denied, Offline, Refused               string
+	Dead, Renew                                  string // a link that doesn't work, and what helps
+	Denied, Offline, Refused                     string
 	Often, NoDoor, Trouble                       string
 	Unanswered, Silent, Unclear                  string // the door may have opened: heading, sentences
 }
 
 var english = words{
-	Choose: "Which door?", Open: "Open", Opening: "Opening…", Opened: "The door is open.", Failed: "Not opened", Unshown: "No doors to show", Again: "Back to the doors", QR: "Entry link as a QR code",
+	Choose: "Which door?", Open: "Open", Opening: "Opening…", Opened: "The door opened.", Failed: "Not opened", Unshown: "No doors to show", Again: "Back to the doors", QR: "Entry link as a QR code",
 	Secret:  "This link opens the door for anyone who has it. Do not share it.",
 	Pending: "This permit has not started yet.", Expired: "This permit has ended.",
-	Dead: "This entry link is not valid.", Denied: "You may not open this door now.",
+	Dead: "This link doesn't work", Renew: "Ask the store for a new link.", Denied: "You may not open this door now.",
 	Offline: "The store cannot be reached at the moment. The door was not opened. Please try again.",
 	Refused: "The door refused to open. Please try again.",
 	Often:   "Too many attempts. Please wait a minute.", NoDoor: "Door not found.", Trouble: "Something went wrong. Please try again.",
@@ -33,7 +34,7 @@ var korean = words{
 	Choose: "어느 문을 여시겠어요?", Open: "열기", Opening: "여는 중…", Opened: "문이 열렸습니다.", Failed: "열지 못했습니다", Unshown: "표시할 문이 없습니다", Again: "문 목록으로", QR: "출입 링크 QR 코드",
 	Secret:  "이 링크를 가진 사람은 누구나 문을 열 수 있습니다. 공유하지 마세요.",
 	Pending: "아직 이용 시작 전입니다.", Expired: "이용 기간이 끝났습니다.",
-	Dead: "유효하지 않은 출입 링크입니다.", Denied: "지금은 이 문을 열 수 없습니다.",
+	Dead: "사용할 수 없는 링크입니다", Renew: "매장에 새 링크를 요청해 주세요.", Denied: "지금은 이 문을 열 수 없습니다.",
 	Offline: "매장과 연결되지 않아 문을 열지 못했습니다. 다시 시도해 주세요.",
 	Refused: "문이 열기를 거부했습니다. 다시 시도해 주세요.",
 	Often:   "시도가 너무 많습니다. 1분 뒤에 다시 시도해 주세요.", NoDoor: "없는 문입니다.", Trouble: "문제가 발생했습니다. 다시 시도해 주세요.",
@@ -62,6 +63,8 @@ func (w words) state(s string) string {
 // failed is the heading and the sentence for a press that failed.
 func (w words) failed(e *fail.Error) (heading, sentence string) {
 	switch e.Code {
+	case fail.LinkInvalid:
+		return w.Dead, w.Renew
 	case fail.DeviceNoResponse: // whether it opened is unknown
 		return w.Unanswered, w.Silent
 	case fail.StorageUnavailable, fail.InternalError: // perhaps once the command was on its way
@@ -73,7 +76,7 @@ func (w words) failed(e *fail.Error) (heading, sentence string) {
 func (w words) failure(e *fail.Error) string {
 	switch e.Code {
 	case fail.LinkInvalid:
-		return w.Dead
+		return w.Renew
 	case fail.EntryDenied:
 		return w.Denied
 	case fail.StoreOffline:

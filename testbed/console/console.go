@@ -32,8 +32,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/lang"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -96,7 +98,7 @@ func New(cfg Config) (*Console, error) {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	c.routes = chi.NewRouter()
-	c.routes.NotFound(cfg.Lab.ServeHTTP)
+	c.routes.NotFound(c.nowhere)
 	c.routes.MethodNotAllowed(cfg.Lab.ServeHTTP)
 	c.routes.Get("/login", c.loginPage)
 	c.routes.Post("/login", c.login)
@@ -136,6 +138,17 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.routes.ServeHTTP(w, r)
+}
+
+// nowhere answers for an address that isn't a page: a person in a browser gets a page that leads back, a program the
+// control API's envelope.
+func (c *Console) nowhere(w http.ResponseWriter, r *http.Request) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		c.cfg.Lab.ServeHTTP(w, r)
+		return
+	}
+	text := wordsOf(lang.Of(r.Header.Get("Accept-Language"))).text("trouble.nowhere", r.URL.Path)
+	c.trouble(w, r, Page{Title: "trouble.title"}, &client.Error{Status: http.StatusNotFound, Code: "not_found", Message: text})
 }
 
 // answered notes that a call was refused.

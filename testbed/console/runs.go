@@ -154,12 +154,12 @@ func (c *Console) report(w http.ResponseWriter, r *http.Request) {
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/runs/") // decoded, whatever the browser escaped
 	if c.cfg.Runs == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		http.NotFound(w, r)
+		c.nowhere(w, r)
 		return
 	}
 	b, err := os.ReadFile(filepath.Join(c.cfg.Runs, name, "report.html"))
 	if err != nil {
-		http.NotFound(w, r)
+		c.nowhere(w, r)
 		return
 	}
 	guard(w.Header())

@@ -158,6 +158,20 @@ func TestLabStays(t *testing.T) {
 	}
 }
 
+// TestNowhere: a browser at an address that isn't a page gets a page that leads back, in its language.
+func TestNowhere(t *testing.T) {
+	t.Parallel()
+	c, _ := newTestConsole(t)
+	for language, want := range map[string]string{"en": "There is no page at", "ko": "페이지가 없습니다"} {
+		for _, path := range []string{"/nothing", "/runs/none"} {
+			w := c.ask(ask{method: "GET", path: path, header: map[string]string{"Accept": "text/html,*/*", "Accept-Language": language}, in: true})
+			if text := w.Body.String(); w.Code != http.StatusNotFound || !strings.Contains(text, want) || !strings.Contains(text, path) || !strings.Contains(text, `<a href="/">`) {
+				t.Errorf("%s in %s: got %d %.900s, want 404 and a page that says %q and leads back", path, language, w.Code, text, want)
+			}
+		}
+	}
+}
+
 // TestStream: a viewer gets the page's parts, and every change.
 func TestStream(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ var boardWords = map[string]pair{
 
 	"phase.online":   {"online", "온라인"},
 	"phase.lag":      {"behind", "동기화 지연"},
-	"phase.grace":    {"grace", "유예"},
+	"phase.grace":    {"offline, within the grace period", "오프라인, 유예 시간 이내"},
 	"phase.outage":   {"outage", "단절"},
 	"phase.stopped":  {"stopped", "판단 중지"},
 	"phase.detached": {"detached", "분리됨"},
@@ -38,7 +38,7 @@ var boardWords = map[string]pair{
 	"board.boot":        {"boot %d", "부팅 %d"},
 	"board.dropped":     {"Messages from this board that the server dropped:", "서버가 버린 메시지:"},
 	"board.attach":      {"Attach the simulated board", "시뮬레이션 보드 다시 연결"},
-	"board.detach":      {"Make room for a real board", "실제 보드를 위해 분리"},
+	"board.detach":      {"Detach (for a real board)", "분리(실제 보드용)"},
 	"board.reboot":      {"Reboot", "재부팅"},
 	"board.cut":         {"Cut the line", "회선 끊기"},
 	"board.reconnect":   {"Reconnect", "회선 잇기"},
