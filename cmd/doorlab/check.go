@@ -90,6 +90,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 	s.BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
 	s.BoolVar(&o.AllowHost, "allow-host", false, "allow load against a target on another machine")
 	s.StringToStringVar(&o.Vars, "var", nil, "override a variable of the scenario files, `name=value`")
+	s.Lookup("var").DefValue = "" // pflag would print (default [])
 	s.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first scenario that doesn't pass")
 	s.IntVar(&o.Parallel, "parallel", 6, "worlds at a time; scenarios with load always run alone")
 	s.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "longest time for one scenario (wall time; 0: no limit)")

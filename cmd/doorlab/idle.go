@@ -43,11 +43,15 @@ func idle(c *cobra.Command, e *env) {
 			}
 		}
 		if len(found) > 0 {
-			how, other := "beside", it.beside
+			how, other := "with", it.beside
 			if it.without != "" {
 				how, other = "without", it.without
 			}
-			fmt.Fprintf(e.err, "note: no effect %s --%s: %s\n", how, other, strings.Join(found, ", "))
+			verb := "has"
+			if len(found) > 1 {
+				verb = "have"
+			}
+			fmt.Fprintf(e.err, "note: %s %s no effect %s --%s\n", strings.Join(found, ", "), verb, how, other)
 		}
 	}
 }

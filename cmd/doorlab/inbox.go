@@ -92,7 +92,7 @@ func inboxList(e *env) *cobra.Command {
 				for _, r := range list {
 					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.At.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()})
 				}
-				l.table("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows)
+				l.list("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows, "No requests.")
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name (default: the only test place)")
