@@ -85,7 +85,7 @@ func TestByHand(t *testing.T) {
 	out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].PlaceID, "--exposure")
 	holds(out, "Nobody entered on site")
 	out, _ = run(codeFailed, "go-live") // of the only test place; nothing was sent there
-	holds(out, "unseen")
+	holds(out, "not yet proven: ")
 	run(codeOK, "inbox", "list")
 	run(codeOK, "clock", "run")
 	out, _ = run(codeOK, "fault", "reset")
