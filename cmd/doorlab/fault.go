@@ -16,7 +16,6 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/faults"
-	"github.com/doorlab/doorlab/internal/near"
 )
 
 // faultRow is a fault in force as the control API lists it.
@@ -76,7 +75,7 @@ func faultAdd(e *env) *cobra.Command {
   doorlab fault add silent-after --share 0.05 --command open --nth 3`, "one fault; 'doorlab fault names' lists them",
 		func(l labCall, args []string) error {
 			if !slices.Contains(faults.Names(), args[0]) {
-				return usagef("fault add: unknown fault %q%s ('doorlab fault names' lists them)", args[0], near.Hint(args[0], faults.Names()))
+				return usagef("fault add: unknown fault %q%s ('doorlab fault names' lists them)", args[0], faults.Hint(args[0]))
 			}
 			given := l.c.Flags().Changed
 			if given("share") && !(share > 0 && share <= 1) {

@@ -157,6 +157,7 @@ func TestBoardTell(t *testing.T) {
 func mistakes(board string) map[string][]string {
 	return map[string][]string{
 		`unknown fault "offlin", did you mean "offline"`:  {"fault", "add", "offlin", "--board", board},
+		`unknown fault "latency" ("slow" delays the`:      {"fault", "add", "latency", "--board", board},
 		`--param "p50Ms" must be name=value`:              {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
 		"--payload must be JSON":                          {"board", "tell", board, "--payload", "x"},
 		`did you mean "cmd"`:                              {"board", "tell", board, "--channel", "cmdd"},
