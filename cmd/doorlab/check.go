@@ -80,7 +80,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 		},
 	}
 	f.add(c, 1000)
-	c.Flags().Lookup("boards").Usage += ", for scenarios about fleets and for files that you name"
+	c.Flags().Lookup("boards").Usage = "number of simulated boards in scenarios about fleets, and in files that you name if you give this flag; others have up to 20 (not with --world)"
 	pick.add(c)
 	v.add(c)
 	m.add(c)

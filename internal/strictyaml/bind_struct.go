@@ -68,7 +68,7 @@ func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
 			}
 		}
 		hint := Hint(s, f.enum)
-		if h, ok := v.Interface().(Hinter); ok {
+		if h, ok := reflect.TypeAssert[Hinter](v); ok {
 			hint = h.Hint(s)
 		}
 		b.Problem(PosOf(b.Resolve(n)), "%q is not %s%s", s, one, hint)
