@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 )
@@ -84,6 +87,34 @@ func (r *runner) arm(ctx context.Context, f PlannedFault) (list []armed, err err
 		err = fmt.Errorf("it couldn't be armed: %w", refused)
 	}
 	return list, err
+}
+
+// armedAlready says which faults others have armed, "" for none. A load leaves them armed, unlike a check. Who can't be asked
+// is left out: the run doesn't depend on it.
+func armedAlready(ctx context.Context, all []client.Client) string {
+	n, boards := 0, map[string]int{}
+	for _, c := range all {
+		var list []struct {
+			Fault string
+			Count int
+		}
+		_ = c.Do(ctx, http.MethodGet, control.Prefix+"/faults", nil, &list)
+		for _, f := range list {
+			n, boards[f.Fault] = n+1, boards[f.Fault]+f.Count
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	var on []string
+	for _, name := range slices.Sorted(maps.Keys(boards)) {
+		on = append(on, name+" on "+amount.Many(boards[name], "board"))
+	}
+	verb := "was"
+	if n > 1 {
+		verb = "were"
+	}
+	return fmt.Sprintf("%s %s already armed on the target: %s", amount.Many(n, "fault"), verb, strings.Join(on, ", "))
 }
 
 // reaches reports whether a fault is on a board that the load has used: this generator's part of it, or another's.

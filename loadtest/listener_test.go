@@ -96,3 +96,25 @@ func TestMergeAddsFaults(t *testing.T) {
 		t.Errorf("got %+v, want 7 hits and the error; the parts stay as they are", m.Faults)
 	}
 }
+
+// TestArmedAlready: what others have armed on a target is said; of who can't be asked, or has none, nothing is.
+func TestArmedAlready(t *testing.T) {
+	t.Parallel()
+	at := func(status int, rows string) client.Client {
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			reply(w, status, `{"success":true,"data":[`+rows+`]}`)
+		})
+		return client.Client{Base: "http://127.0.0.1:1", HTTP: &http.Client{Transport: memory{h}}}
+	}
+	broken, idle, one := at(500, ""), at(200, ""), at(200, `{"fault":"slow","count":1}`)
+	two := at(200, `{"fault":"offline","count":2},{"fault":"offline","count":1}`)
+	for want, all := range map[string][]client.Client{
+		"": {broken, idle},
+		"1 fault was already armed on the target: slow on 1 board":                        {one},
+		"3 faults were already armed on the target: offline on 3 boards, slow on 1 board": {idle, two, one},
+	} {
+		if got := armedAlready(t.Context(), all); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -71,6 +71,13 @@ func parse(name string, text []byte) (Plan, error) {
 		}
 	})
 	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {
+		for i := range problems {
+			for _, key := range []string{"vus", "users", "concurrency", "connections"} {
+				if strings.HasPrefix(problems[i].Message, fmt.Sprintf("unknown key %q", key)) {
+					problems[i].Message += "; a load is open: give rate, not a number of virtual users"
+				}
+			}
+		}
 		return Plan{}, &PlanError{Lines: strings.Split(problems.Short(), "\n")}
 	}
 	if p.Name == "" {

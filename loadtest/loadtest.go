@@ -101,7 +101,11 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	if err := r.wait(inner); err != nil {
 		return Result{}, errors.Join(err, files.finish(Result{Plan: r.plan, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Shard: r.shard, Series: []Point{}}))
 	}
+	others := armedAlready(inner, t.clients())
 	res, err := r.run(inner)
+	if o.Judge && others != "" { // a scenario's load knows its own
+		res.Notes = append(res.Notes, others)
+	}
 	res.Schema, res.Version = SchemaVersion, o.Version
 	if o.Judge && err == nil { // interrupted runs too: what was sent is evidence
 		kept := files.finish(res.unproven("doorlab ended before that")) // judging may take long, and be killed

@@ -63,8 +63,9 @@ func TestBadPlans(t *testing.T) {
 			"p.yaml:4:5: each stage needs a duration"}},
 		"faults": {"rate: 1\nduration: 1s\nfaults:\n  - {fault: ofline, share: 1}\n  - {fault: slow, share: 0%, params: {p51: 1}}\n", []string{
 			`p.yaml:4:6: "ofline" is not a valid fault, did you mean "offline"?`, "p.yaml:5:19: share must be above 0 and at most 1, which is 100%", `p.yaml:5:39: "p51" is not a valid parameter of slow, valid: p50Ms p99Ms`}},
-		"fleet":    {"rate: 1\nduration: 1s\nfleet: {boards: -1, report: {p50: 2ms, p99: 1ms}}\n", []string{"p.yaml:3:9: must be 1 to 2000000", "p.yaml:3:40: must not be shorter than p50"}},
-		"requests": {"rate: 1\nduration: 1s\nrequests: {command: 50%, links: 10%}\n", []string{`p.yaml:3:26: unknown key "links", did you mean "link"?`}},
+		"fleet":         {"rate: 1\nduration: 1s\nfleet: {boards: -1, report: {p50: 2ms, p99: 1ms}}\n", []string{"p.yaml:3:9: must be 1 to 2000000", "p.yaml:3:40: must not be shorter than p50"}},
+		"virtual users": {"vus: 10\nrate: 1\nduration: 1s\n", []string{`p.yaml:1:1: unknown key "vus"; a load is open: give rate, not a number of virtual users`}},
+		"requests":      {"rate: 1\nduration: 1s\nrequests: {command: 50%, links: 10%}\n", []string{`p.yaml:3:26: unknown key "links", did you mean "link"?`}},
 		"no permits": {"rate: 1\nduration: 1s\nrequests: {command: 50%, revoke: 10%}\n", []string{"p.yaml:3:1: the shares add up to 60%, but must add up to 100%",
 			"p.yaml:3:1: must be above 0: reregister, revoke, permit and link use the permits that this load registers"}},
 		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares add up to 70%, but must add up to 100%", "p.yaml:5:1: must be below 100%: some requests must be originals"}},

@@ -220,3 +220,16 @@ func TestNextRate(t *testing.T) {
 		}
 	}
 }
+
+// TestSends: what was sent, and only what there was of the rest.
+func TestSends(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]Result{
+		"sent 150 of 150 requests in 3 s (50/s as planned)":                                                     {Sent: 150, Planned: 150, Seconds: 3, SentRate: 50, PlannedRate: 50},
+		"sent 90 of 100 requests in 2.5 s (40/s of 50/s); 9 with repeated keys, 1 sent again after a new token": {Sent: 90, Planned: 100, Seconds: 2.5, SentRate: 40, PlannedRate: 50, Repeats: 9, Renewed: 1},
+	} {
+		if got := r.Sends(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -22,8 +22,7 @@ func (r Result) Text() string {
 		fmt.Fprintf(&b, "  note: %s\n", note)
 	}
 	n := func(v int64) string { return amount.Number(v) }
-	fmt.Fprintf(&b, "\nsent %s of %s planned in %s s, %s of %s; %s attempts, %s repeated keys, %s replayed, %s after a new token\n",
-		n(r.Sent), n(r.Planned), amount.Number(round(r.Seconds, 1)), perSecond(r.SentRate), perSecond(r.PlannedRate), n(r.Attempts), n(r.Repeats), n(r.Replayed), n(r.Renewed))
+	b.WriteString("\n" + r.Sends() + "\n")
 	if r.Validated > 0 {
 		fmt.Fprintf(&b, "%s answers checked against the OpenAPI documents: %s violations\n", n(r.Validated), n(r.Breaches))
 	}
@@ -45,6 +44,28 @@ func (r Result) Text() string {
 		}
 	}
 	return b.String()
+}
+
+// Sends is what was sent, of what was planned, and what of it was sent again.
+func (r Result) Sends() string {
+	rate := perSecond(r.PlannedRate) + " as planned"
+	if perSecond(r.SentRate) != perSecond(r.PlannedRate) {
+		rate = perSecond(r.SentRate) + " of " + perSecond(r.PlannedRate)
+	}
+	out := fmt.Sprintf("sent %s of %s in %s s (%s)", amount.Number(r.Sent), amount.Many(int(r.Planned), "request"), amount.Number(round(r.Seconds, 1)), rate)
+	var more []string
+	for _, of := range []struct {
+		n    int64
+		what string
+	}{{r.Repeats, "with repeated keys"}, {r.Replayed, "replayed"}, {r.Renewed, "sent again after a new token"}} {
+		if of.n > 0 {
+			more = append(more, amount.Number(of.n)+" "+of.what)
+		}
+	}
+	if len(more) > 0 {
+		out += "; " + strings.Join(more, ", ")
+	}
+	return out
 }
 
 func (r Result) pace() string {

@@ -176,17 +176,17 @@ func boardRotate(e *env) *cobra.Command {
 
 func boardList(e *env) *cobra.Command {
 	var place string
-	var limit int
+	var limit, offset int
 	c := labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
-			if err := page(limit, 0); err != nil {
+			if err := page(limit, offset); err != nil {
 				return err
 			}
 			id, err := l.place(place)
 			if err != nil {
 				return err
 			}
-			q := url.Values{"limit": {strconv.Itoa(limit)}}
+			q := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}}
 			if id != "" {
 				q.Set("placeId", id)
 			}
@@ -197,11 +197,12 @@ func boardList(e *env) *cobra.Command {
 				for _, b := range list {
 					rows = append(rows, b.cells(names))
 				}
-				l.table(boardHeading, rows)
+				l.list(boardHeading, rows, "No simulated boards here.")
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "only the boards of this place, by id or name")
 	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
+	c.Flags().IntVar(&offset, "offset", 0, "skip this many boards")
 	return c
 }
 
@@ -230,7 +231,7 @@ func boardJournal(e *env) *cobra.Command {
 				for _, j := range list {
 					rows = append(rows, []string{strconv.FormatInt(j.Seq, 10), j.At, j.DoorID, j.Action, j.Cause, j.by()})
 				}
-				l.table("SEQ AT DOOR ACTION CAUSE BY", rows)
+				l.list("SEQ AT DOOR ACTION CAUSE BY", rows, "The journal is empty: the relays of this board have done nothing yet.")
 			})
 		})
 }

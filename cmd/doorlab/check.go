@@ -80,7 +80,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 		},
 	}
 	f.add(c, 1000)
-	c.Flags().Lookup("boards").Usage += ", for scenarios about fleets and for files that you name"
+	c.Flags().Lookup("boards").Usage = "number of simulated boards in scenarios about fleets, and in files that you name if you give this flag; others have up to 20 (not with --world)"
 	pick.add(c)
 	v.add(c)
 	m.add(c)
@@ -90,6 +90,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 	s.BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
 	s.BoolVar(&o.AllowHost, "allow-host", false, "allow load against a target on another machine")
 	s.StringToStringVar(&o.Vars, "var", nil, "override a variable of the scenario files, `name=value`")
+	s.Lookup("var").DefValue = "" // pflag would print (default [])
 	s.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first scenario that doesn't pass")
 	s.IntVar(&o.Parallel, "parallel", 6, "worlds at a time; scenarios with load always run alone")
 	s.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "longest time for one scenario (wall time; 0: no limit)")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"strings"
 	"sync"
@@ -57,6 +58,7 @@ type env struct {
 	in       io.Reader
 	out, err io.Writer
 	getenv   func(string) string
+	environ  func() []string   // every variable, as name=value; nil = none
 	from     map[string]string // where flags got their values that weren't given as flags, see readSettings
 }
 
@@ -98,13 +100,13 @@ func runUntilSignal(args []string, stdin io.Reader, stdout, stderr io.Writer, ge
 	// A second signal ends the process at once. timeout(1) and some CI runners send
 	// each one twice, to the process and to its group: within a second they are one.
 	context.AfterFunc(ctx, func() { clock.WallAfter(time.Second, stop) })
-	return run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv})
+	return run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv, environ: os.Environ})
 }
 
 // run is runUntilSignal with a context in place of signals: what tests call.
 func run(ctx context.Context, args []string, e *env) int {
 	out := &output{Writer: e.out}
-	e = &env{in: e.in, out: out, err: e.err, getenv: e.getenv}
+	e = &env{in: e.in, out: out, err: e.err, getenv: e.getenv, environ: e.environ}
 	root := newRoot(e)
 	root.SetArgs(args)
 	root.SetIn(e.in)
@@ -159,6 +161,7 @@ things, applies load, and checks every promise against the relays' own journals.
 				return err
 			}
 			idle(c, e)
+			misspelled(c.Root(), e)
 			return nil
 		},
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/faults"
-	"github.com/doorlab/doorlab/internal/near"
 )
 
 // faultRow is a fault in force as the control API lists it.
@@ -59,7 +58,7 @@ func faultNames(e *env) *cobra.Command {
 				for _, p := range f.Params {
 					params = append(params, p.Name)
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, cmp.Or(strings.Join(params, " "), "-"), f.Does)
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, cmp.Or(strings.Join(params, " "), "-"), strings.ReplaceAll(f.Does, "`", ""))
 			}
 			return w.Flush()
 		},
@@ -76,7 +75,7 @@ func faultAdd(e *env) *cobra.Command {
   doorlab fault add silent-after --share 0.05 --command open --nth 3`, "one fault; 'doorlab fault names' lists them",
 		func(l labCall, args []string) error {
 			if !slices.Contains(faults.Names(), args[0]) {
-				return usagef("fault add: unknown fault %q%s ('doorlab fault names' lists them)", args[0], near.Hint(args[0], faults.Names()))
+				return usagef("fault add: unknown fault %q%s ('doorlab fault names' lists them)", args[0], faults.Hint(args[0]))
 			}
 			given := l.c.Flags().Changed
 			if given("share") && !(share > 0 && share <= 1) {
@@ -138,15 +137,15 @@ func faultAdd(e *env) *cobra.Command {
 // armed prints a fault's id, and for people, not for scripts that take the id from the output, on how many boards it is.
 func (l labCall) armed(id string) {
 	fmt.Fprintln(l.out, id)
-	var list []faultRow
-	if l.Do(l.c.Context(), http.MethodGet, control.Prefix+"/faults", nil, &list) != nil {
+	var f faultRow
+	if l.Do(l.c.Context(), http.MethodGet, control.Prefix+"/faults/"+url.PathEscape(id), nil, &f) != nil {
 		return // it is armed
 	}
-	for _, f := range list {
-		if f.FaultID == id {
-			fmt.Fprintf(l.err, "%s on %s\n", f.Fault, amount.Many(f.Count, "board"))
-		}
+	done := ""
+	if kind, _ := faults.Lookup(f.Fault); kind.Acts == faults.AtOnce {
+		done = ", done"
 	}
+	fmt.Fprintf(l.err, "%s on %s%s\n", f.Fault, amount.Many(f.Count, "board"), done)
 }
 
 // shareFlag is a part of a whole, 0.1 or 10%.
@@ -196,7 +195,7 @@ func faultList(e *env) *cobra.Command {
 				for _, f := range list {
 					rows = append(rows, []string{f.FaultID, f.Fault, strconv.Itoa(len(f.Boards)), strconv.Itoa(f.Hits)})
 				}
-				l.table("ID FAULT BOARDS HITS", rows)
+				l.list("ID FAULT BOARDS HITS", rows, "No faults are armed.")
 			})
 		})
 }

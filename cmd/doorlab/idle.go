@@ -2,10 +2,40 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
+
+// misspelled names the variables that set no flag of any command and are one slip away from one that does.
+func misspelled(root *cobra.Command, e *env) {
+	if e.environ == nil {
+		return
+	}
+	var known []string
+	var add func(c *cobra.Command)
+	add = func(c *cobra.Command) {
+		for _, flag := range flagNames(c) {
+			known = append(known, variable(flag))
+		}
+		for _, sub := range c.Commands() {
+			add(sub)
+		}
+	}
+	add(root)
+	for _, set := range e.environ() {
+		name, v, _ := strings.Cut(set, "=")
+		if v == "" || !strings.HasPrefix(name, "DOORLAB_") || slices.Contains(known, name) {
+			continue
+		}
+		if best := near.Slip(name, known); best != "" {
+			fmt.Fprintf(e.err, "note: %s sets nothing, did you mean %s?\n", name, best)
+		}
+	}
+}
 
 // idlers are flags that change nothing beside another one, or without one, by command; "" stands for every command that
 // has both.
@@ -43,11 +73,15 @@ func idle(c *cobra.Command, e *env) {
 			}
 		}
 		if len(found) > 0 {
-			how, other := "beside", it.beside
+			how, other := "with", it.beside
 			if it.without != "" {
 				how, other = "without", it.without
 			}
-			fmt.Fprintf(e.err, "note: no effect %s --%s: %s\n", how, other, strings.Join(found, ", "))
+			verb := "has"
+			if len(found) > 1 {
+				verb = "have"
+			}
+			fmt.Fprintf(e.err, "note: %s %s no effect %s --%s\n", strings.Join(found, ", "), verb, how, other)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/golive"
 )
 
 // inboxRow is a request as the control API shows it.
@@ -92,7 +94,7 @@ func inboxList(e *env) *cobra.Command {
 				for _, r := range list {
 					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.At.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()})
 				}
-				l.table("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows)
+				l.list("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows, "No requests.")
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name (default: the only test place)")
@@ -143,7 +145,8 @@ func goLiveCommand(e *env) *cobra.Command {
 			}
 			err = l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(id), nil, &out, func() {
 				for _, p := range out.Points {
-					fmt.Fprintf(l.out, "%-7s %s\n        %s\n", p.State, p.Title, p.Says)
+					state := cmp.Or(map[string]string{golive.Unseen: "not yet proven"}[p.State], p.State)
+					fmt.Fprintf(l.out, "%s: %s\n        %s\n", state, p.Title, p.Says)
 					if len(p.Seqs) > 0 {
 						fmt.Fprintf(l.out, "        requests %s\n", strings.Trim(fmt.Sprint(p.Seqs), "[]"))
 						shown = true

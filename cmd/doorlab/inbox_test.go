@@ -77,7 +77,7 @@ func inboxByHand(t *testing.T, run func(want int, args ...string) string, base s
 	if out = run(codeOK, "inbox", "curl", fmt.Sprint(list[0].Seq)); !strings.HasPrefix(out, "curl -sS '"+base) {
 		t.Errorf("inbox curl: got %s, want it to begin with %q", out, "curl -sS '"+base)
 	}
-	if out = run(codeFailed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken  doorIds is never an empty array") || !strings.Contains(out, "unseen ") {
+	if out = run(codeFailed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken: doorIds is never an empty array") || !strings.Contains(out, "not yet proven: ") {
 		t.Errorf("go-live: got %s", out)
 	}
 	number := regexp.MustCompile(`requests (\d+)`).FindStringSubmatch(out) // the numbers that 'inbox show' takes

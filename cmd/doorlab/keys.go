@@ -188,7 +188,7 @@ func keysList(e *env) *cobra.Command {
 			for _, k := range keys {
 				rows = append(rows, []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), cmp.Or(k.RevokedAt, "-")})
 			}
-			e.table("KEY PLACE NAME SCOPES REVOKED", rows)
+			e.list("KEY PLACE NAME SCOPES REVOKED", rows, "No keys.")
 			return nil
 		},
 	}

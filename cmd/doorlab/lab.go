@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,6 +65,15 @@ func (e *env) table(heading string, rows [][]string) {
 		fmt.Fprintln(w, strings.Join(r, "\t"))
 	}
 	_ = w.Flush()
+}
+
+// list is table, or a sentence when there is nothing to list.
+func (e *env) list(heading string, rows [][]string, nothing string) {
+	if len(rows) == 0 {
+		fmt.Fprintln(e.out, nothing)
+		return
+	}
+	e.table(heading, rows)
 }
 
 // group is a command that only has commands of its own.
@@ -138,7 +148,9 @@ func clockCommand(e *env) *cobra.Command {
 	type view struct{ Now, Mode, State string }
 	show := func(l labCall, method, path string, body any) error {
 		var v view
-		return l.do(method, path, body, &v, func() { fmt.Fprintf(l.out, "%s  %s clock, %s\n", v.Now, v.Mode, v.State) })
+		return l.do(method, path, body, &v, func() {
+			fmt.Fprintf(l.out, "%s  %s clock, %s\n", v.Now, v.Mode, cmp.Or(map[string]string{"ready": "running"}[v.State], v.State))
+		})
 	}
 	move := func(path string) func(l labCall, _ []string) error {
 		return func(l labCall, _ []string) error { return show(l, http.MethodPost, path, nil) }

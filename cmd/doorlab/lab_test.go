@@ -85,7 +85,7 @@ func TestByHand(t *testing.T) {
 	out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].PlaceID, "--exposure")
 	holds(out, "Nobody entered on site")
 	out, _ = run(codeFailed, "go-live") // of the only test place; nothing was sent there
-	holds(out, "unseen")
+	holds(out, "not yet proven: ")
 	run(codeOK, "inbox", "list")
 	run(codeOK, "clock", "run")
 	out, _ = run(codeOK, "fault", "reset")
@@ -98,6 +98,39 @@ func TestByHand(t *testing.T) {
 		holds(errs, part)
 	}
 	run(codeUnreachable, "clock", "show", "--control", "http://127.0.0.1:1")
+}
+
+// TestNothingToList: an empty list is a sentence, what acts at once is done, and a clock that runs is called running.
+func TestNothingToList(t *testing.T) {
+	t.Parallel()
+	_, w, run := byHand(t)
+	board := w.Places[1].Boards[0].ID
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"No faults are armed.\n", []string{"fault", "list"}},
+		{"No requests.\n", []string{"inbox", "list"}},
+		{"No entries.\n", []string{"audit", "--offset", "9999"}},
+		{"No simulated boards here.\n", []string{"board", "list", "--offset", "500"}},
+		{"The journal is empty: ", []string{"board", "journal", board}},
+		{"virtual clock, running\n", []string{"clock", "run"}},
+	} {
+		out, _ := run(codeOK, c.args...)
+		contains(t, out, c.want)
+	}
+	out, said := run(codeOK, "fault", "add", "reboot", "--board", board)
+	if contains(t, said, "reboot on 1 board, done\n"); !strings.HasPrefix(out, "flt_") || strings.Contains(out, "done") {
+		t.Errorf("fault add reboot prints %q, want only the id", out)
+	}
+	out, _ = run(codeOK, "fault", "names")
+	if strings.Contains(out, "`") {
+		t.Errorf("fault names prints backticks:\n%s", out)
+	}
+	_, errs := run(codeUsage, "keys", "revoke", "key_x")
+	contains(t, errs, `no key "key_x" ('doorlab keys list' shows them)`)
+	_, errs = run(codeUsage, "why", "--place", w.Places[1].Name, "--phone", "01099998888", "--door", "dor_x")
+	contains(t, errs, `no door "dor_x" at `+w.Places[1].Name+` ('doorlab place show' lists a place's doors)`)
 }
 
 // TestBoardTell: what a board is told in its server's place, and what it makes of it.
@@ -124,6 +157,7 @@ func TestBoardTell(t *testing.T) {
 func mistakes(board string) map[string][]string {
 	return map[string][]string{
 		`unknown fault "offlin", did you mean "offline"`:  {"fault", "add", "offlin", "--board", board},
+		`unknown fault "latency" ("slow" delays the`:      {"fault", "add", "latency", "--board", board},
 		`--param "p50Ms" must be name=value`:              {"fault", "add", "slow", "--board", board, "--param", "p50Ms"},
 		"--payload must be JSON":                          {"board", "tell", board, "--payload", "x"},
 		`did you mean "cmd"`:                              {"board", "tell", board, "--channel", "cmdd"},

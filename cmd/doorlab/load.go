@@ -53,10 +53,11 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 		},
 	}
 	f.targetFlags.add(c, 200)
+	c.Flags().Lookup("data").Usage = "data directory of the testbed (default: temporary, removed on exit)"
 	f.view.add(c)
 	f.metrics.add(c)
 	f.broker.add(c, "", "run the boards in this process, against this broker of the target; mqtts://host:port over TLS (default: the target has its own boards)")
-	f.shard.add(c, "run as generator i of n (`i/n`): every n-th place and the matching share of the planned rate; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
+	f.shard.add(c, "run as generator `i/n`: every n-th place and the matching share of the planned rate; see merge (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all)")
 	s := c.Flags()
 	f.flags = s
 	s.StringVar(&f.rate, "rate", "", "`requests` per second in place of the plan's rate, like 300 or 600/m; rate_min moves with it (default: as in the plan)")
@@ -64,7 +65,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	s.StringVar(&f.secretFile, "secret-file", "", "with --broker, the secret file the server runs with (default: passwords derive from the seed)")
 	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or today's 15:04:05Z in UTC, so that generators start together (default: when ready)")
 	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
-	s.StringVar(&f.o.OutDir, "out", "", "directory for the results (default: runs/load-<time>)")
+	s.StringVar(&f.o.OutDir, "out", "", "run directory (default: runs/load-<time>)")
 	s.StringVar(&f.o.Baseline, "baseline", "", "result.json of a previous run to compare with")
 	s.BoolVar(&f.o.AllowHost, "allow-host", false, "allow load against a target on another machine")
 	c.AddCommand(mergeCommand(e))
@@ -261,7 +262,7 @@ func (v *view) printLoad(e *env, dir string, res loadtest.Result) error {
 		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, strings.Join(append(res.Whys(), res.Sentence()), " · "))
 	} else {
 		fmt.Fprint(e.out, res.Text())
-		fmt.Fprintf(e.err, "results: %s (open report.html)\n", dir)
+		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", dir)
 	}
 	return summarize(e, res.WriteSummary)
 }

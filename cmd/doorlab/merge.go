@@ -99,7 +99,7 @@ func mergedBefore(dirs []string) error {
 }
 
 // loads: the directories are of load. Those that hold nothing are what the others are.
-// Error: some are of load, some of check.
+// Error: some are of load, some of check; or none holds anything.
 func loads(dirs []string) (bool, error) {
 	has := map[string]string{}
 	for _, d := range dirs {
@@ -110,6 +110,12 @@ func loads(dirs []string) (bool, error) {
 		}
 	}
 	load, check := has["result.json"], has["verdicts.json"]
+	if load == "" && check == "" {
+		if _, err := os.Stat(dirs[0]); err != nil {
+			return false, usagef("%s is not a run directory: %s", dirs[0], bare(err))
+		}
+		return false, usagef("%s is not a run directory: it has no verdicts.json or result.json", dirs[0])
+	}
 	if load != "" && check != "" {
 		return false, usagef("%s was written by load and %s by check: merge the shards of one kind at a time", load, check)
 	}

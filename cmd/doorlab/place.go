@@ -286,7 +286,7 @@ func auditCommand(e *env) *cobra.Command {
 				for _, a := range list {
 					rows = append(rows, []string{a.At, names.of(a.PlaceID), cmp.Or(a.KeyID, "-"), a.Action, strconv.Itoa(a.Count), a.Detail})
 				}
-				l.table("AT PLACE KEY ACTION ROWS DETAIL", rows)
+				l.list("AT PLACE KEY ACTION ROWS DETAIL", rows, "No entries.")
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "only this place, by id or name")

@@ -43,7 +43,7 @@ func (p *selection) add(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&p.failed, "failed", "", "only what didn't pass in the run `DIR`, as --failed=DIR (without a value: the newest in runs)")
 	s.StringVar(&p.shuffle, "shuffle", "", "run in a random order drawn from a `SEED`, as --shuffle=SEED (without a value: a new one, which is printed)")
-	p.shardFlag.add(c, "only the i-th of n parts, every n-th file: `i/n` (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all files)")
+	p.shardFlag.add(c, "only part `i/n` of the files: every n-th, from the i-th on (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all files)")
 	s.IntVar(&p.repeat, "repeat", 1, "run every scenario this many times")
 	s.Lookup("failed").NoOptDefVal, s.Lookup("shuffle").NoOptDefVal = "newest", "new"
 }

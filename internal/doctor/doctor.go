@@ -85,7 +85,7 @@ func OverTCP(descriptors int, server bool) int {
 // Fit reports the fleet.
 func Fit(m Machine) Finding {
 	f := fleetOf(m)
-	out := Finding{Name: "fleet", State: OK, Says: fmt.Sprintf("up to %s simulated boards here (the limit: %s), %s of them over TCP; a server alone takes %s boards of other processes",
+	out := Finding{Name: "fleet", State: OK, Says: fmt.Sprintf("up to %s simulated boards here (limited by %s), %s of them over TCP; a server alone can serve %s boards that run elsewhere",
 		amount.Number(f.Memory), f.Limited, amount.Number(f.TCP), amount.Number(f.Server))}
 	if f.Memory < 200 {
 		out.State, out.Do = Warn, fmt.Sprintf("start with --boards %d or fewer, or free some %s", max(f.Memory, 1), f.Limited)

@@ -35,6 +35,9 @@ func (a Asked) Problems() (out []*Bad) {
 	case a.Fault == "":
 		return []*Bad{{Field: "fault", Reason: "is missing", Missing: true}}
 	case !known:
+		if elsewhere[strings.ToLower(a.Fault)] != "" {
+			return []*Bad{Sentence("fault", "%q is not a valid fault%s", a.Fault, Hint(a.Fault))}
+		}
 		return []*Bad{Unknown("fault", "fault", a.Fault, Names())}
 	}
 	for field, set := range map[string]bool{"doorIds": a.Doors, "commands": len(a.Commands) > 0, "nth": a.Nth != nil} {

@@ -30,6 +30,17 @@ func Name(name string, known []string) string {
 	return cmp.Or(best, short)
 }
 
+// Slip is the known name that is one slip away from another: a letter added, left out, swapped or replaced; "" if none is,
+// and for names that are too short to tell.
+func Slip(name string, known []string) string {
+	for _, k := range known {
+		if len(name) > 3 && distance(name, k) == 1 {
+			return k
+		}
+	}
+	return ""
+}
+
 // Hint is `, did you mean "x"?`, or "" when no known name is near.
 func Hint(name string, known []string) string {
 	if best := Name(name, known); best != "" {

@@ -41,3 +41,14 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestSlip: one slip is certain enough to say so unasked; two, or a short name, are not.
+func TestSlip(t *testing.T) {
+	t.Parallel()
+	known := []string{"DOORLAB_BOARDS", "DOORLAB_SHARE", "key"}
+	for name, want := range map[string]string{"DOORLAB_BORDS": "DOORLAB_BOARDS", "DOORLAB_BOADRS": "DOORLAB_BOARDS", "DOORLAB_SCALE": "", "ke": "", "DOORLAB_BOARDS": ""} {
+		if got := Slip(name, known); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -49,6 +49,9 @@ type Literal interface{ Literal() (text string, ok bool) }
 // Words is a string type that lists its valid values, as enum= in a tag does.
 type Words interface{ Words() []string }
 
+// Hinter is a Words that says itself what a wrong word is followed by.
+type Hinter interface{ Hint(wrong string) string }
+
 // enum checks a closed list of words: of a string, a Words, a Literal or a list of strings.
 func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
 	if len(f.enum) == 0 {
@@ -64,7 +67,11 @@ func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
 				return
 			}
 		}
-		b.Problem(PosOf(b.Resolve(n)), "%q is not %s%s", s, one, Hint(s, f.enum))
+		hint := Hint(s, f.enum)
+		if h, ok := reflect.TypeAssert[Hinter](v); ok {
+			hint = h.Hint(s)
+		}
+		b.Problem(PosOf(b.Resolve(n)), "%q is not %s%s", s, one, hint)
 	}
 	switch x := v.Interface().(type) {
 	case string:

@@ -69,8 +69,9 @@ func literalProblem(t *testing.T, step, want string) {
 func TestCombined(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string]string{
-		`fault: {fault: offline, of: brd_1, share: 10%}`: `share and of can't be combined`,
-		`clear: offlin`: `no fault "offlin" is armed in this file`,
+		`fault: {fault: offline, of: brd_1, share: 10%}`:                    `share and of can't be combined`,
+		`fault: {fault: latency, of: brd_1}`:                                `"latency" is not a valid fault ("slow" delays the board, "lossy" with delayMs the line)`,
+		`clear: offlin`:                                                     `no fault "offlin" is armed in this file`,
 		`cohort: {name: a, boards: 1, part: 1/2}`:                           `boards and part are given: give only one of boards, share and part`,
 		`place: {place: plc_1, set: {timezone: Asia/Soul}}`:                 `timezone must be a time zone like Asia/Seoul`,
 		`call: {path: "@127.0.0.9/x"}`:                                      `a path begins with /, found "@127.0.0.9/x"`,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -187,6 +188,9 @@ func TestUntil(t *testing.T) {
 			res, out := play(t, f, "steps: ["+c.step+"]", Options{})
 			if res.Files[0].Status != c.want {
 				t.Errorf("got %s, want %s\n%s", res.Files[0].Status, c.want, out)
+			}
+			if retried := regexp.MustCompile(`still so after \d+\.\d s \(\d+ tries\)`).MatchString(out); retried != (name == "not in time") {
+				t.Errorf("retried is said: %v\n%s", retried, out)
 			}
 		})
 	}

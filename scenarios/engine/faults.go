@@ -12,6 +12,9 @@ type FaultName struct{ Text }
 // Words lists the valid names.
 func (FaultName) Words() []string { return faults.Names() }
 
+// Hint is what a wrong name is followed by.
+func (FaultName) Hint(wrong string) string { return faults.Hint(wrong) }
+
 // JSONSchemaExtend lists the parameters of each fault.
 func (Fault) JSONSchemaExtend(s *jsonschema.Schema) {
 	for _, name := range faults.Names() {

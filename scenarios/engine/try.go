@@ -79,6 +79,9 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			x.evidence(out)
 		}
 		setStatus(res, err)
+		if res.Status == judge.Fail && within > 0 && tries > 1 {
+			res.Detail += fmt.Sprintf("\nstill so after %.1f s (%d tries)", spent.Seconds(), tries)
+		}
 		if res.Status == judge.Fail && ctx.Err() == nil && depth < tried {
 			f.broken.Store(true)
 		}

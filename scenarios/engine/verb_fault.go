@@ -15,7 +15,6 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
-	"github.com/doorlab/doorlab/internal/strictyaml"
 	"github.com/doorlab/doorlab/scenarios/evidence"
 )
 
@@ -100,7 +99,7 @@ func (f *Fault) targets(x *frame) (map[string]map[string]any, error) {
 func (f *Fault) kind(x *frame) (string, error) {
 	name, err := f.Fault.str(x.scope)
 	if _, known := faults.Lookup(name); err == nil && !known {
-		err = fmt.Errorf("%s: %q is not a valid fault%s", f.Fault.raw, name, strictyaml.Hint(name, faults.Names()))
+		err = fmt.Errorf("%s: %q is not a valid fault%s", f.Fault.raw, name, faults.Hint(name))
 	}
 	return name, err
 }

@@ -151,7 +151,7 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 func (s *Service) Revoke(keyID string) error {
 	err := s.cfg.Store.RevokeKey(keyID, s.cfg.Clock.Now())
 	if errors.Is(err, fail.ErrNotFound) {
-		return fail.New(fail.NotFound, "key not found")
+		return fail.New(fail.NotFound, fmt.Sprintf("no key %q ('doorlab keys list' shows them)", keyID))
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -107,7 +108,7 @@ func (c Config) why(w http.ResponseWriter, r *http.Request) {
 	}
 	door, err := c.Explain.Door(doorID)
 	if errors.Is(err, fail.ErrNotFound) || err == nil && q.Has("placeId") && door.PlaceID != q.Get("placeId") {
-		refuse(w, fail.New(fail.DeviceNotFound, "door not found at this place"))
+		refuse(w, fail.New(fail.DeviceNotFound, fmt.Sprintf("no door %q at %s ('doorlab place show' lists a place's doors)", doorID, c.placeName(q.Get("placeId")))))
 		return
 	}
 	var out explanation
@@ -119,6 +120,15 @@ func (c Config) why(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	control.Data(w, out)
+}
+
+// placeName is a place's name; one that nobody has is this place.
+func (c Config) placeName(id string) string {
+	p, err := c.Explain.Place(id)
+	if err != nil {
+		return "this place"
+	}
+	return p.Name
 }
 
 func (c Config) explain(door place.Door, asked person, at time.Time) (out explanation, err error) {

@@ -91,10 +91,19 @@ func (r *run) cut() []history.Event {
 func (r *run) judge(from time.Time) {
 	r.judging.Wait()
 	log, now, took := r.cut(), r.counts(), clock.Mono()-r.since
-	name, had := from.Format(time.DateOnly)+" to "+r.clk.Now().Format(time.DateOnly)+r.of(), now.since(r.last)
+	name, had := dayRange(from, r.clk.Now())+r.of(), now.since(r.last)
 	lost := r.clk.Abandoned() - r.lost
 	r.last, r.since, r.lost = now, clock.Mono(), r.lost+lost
 	r.judging.Go(func() { r.verdict(name, log, had, took, lost) })
+}
+
+// dayRange is the first and the last day of a segment, or its only one.
+func dayRange(from, to time.Time) string {
+	first, last := from.Format(time.DateOnly), to.Format(time.DateOnly)
+	if first == last {
+		return first
+	}
+	return first + " to " + last
 }
 
 // verdict judges a segment, in which jumps of the clock gave up on lost messages: their effects happened at another time,

@@ -49,3 +49,15 @@ func TestAJumpThatGaveUp(t *testing.T) {
 		})
 	}
 }
+
+// TestDayRange: a segment of one day has one day in its name.
+func TestDayRange(t *testing.T) {
+	t.Parallel()
+	first := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	if got := dayRange(first, first.Add(23*time.Hour)); got != "2027-01-01" {
+		t.Errorf("one day: got %q", got)
+	}
+	if got := dayRange(first, first.AddDate(0, 0, 7)); got != "2027-01-01 to 2027-01-08" {
+		t.Errorf("a week: got %q", got)
+	}
+}

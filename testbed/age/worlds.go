@@ -137,7 +137,7 @@ func (w *worlds) result(ctx context.Context, started time.Time, counts Counts, e
 		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came to a door: no entry was drawn, so nothing was tested"})
 	}
 	if len(kept.evidence) > 0 {
-		res.Note("of the history, %s is kept (%s)", kept.shown, map[bool]string{true: "the first segment in which a guarantee was broken", false: "the last segment"}[kept.breached])
+		res.Note("history.ndjson has only %s (%s)", map[bool]string{true: "the first part in which a guarantee was broken", false: "the last part"}[kept.breached], kept.shown)
 	}
 	res.SettleVerdicts(kept.evidence, judge.Combine(verdicts...))
 	for _, f := range res.Files {

@@ -33,7 +33,7 @@ var inboxWords = map[string]pair{
 	"golive.again":                    {"Delete requests and start over", "요청을 지우고 처음부터"},
 	"golive.proven":                   {"✓ proven", "✓ 확인됨"},
 	"golive.broken":                   {"✗ broken", "✗ 위반"},
-	"golive.unseen":                   {"○ not yet seen", "○ 아직 없음"},
+	"golive.unseen":                   {"○ not yet proven", "○ 아직 확인 전"},
 	"golive.point.token_reuse":        {"An access token is reused until it expires", "액세스 토큰을 만료될 때까지 재사용합니다"},
 	"golive.point.unique_keys":        {"Every door command has an Idempotency-Key of its own", "문 명령마다 고유한 Idempotency-Key를 씁니다"},
 	"golive.point.same_key_after_504": {"After a 504 the same request is repeated with the same idempotency key", "504 뒤에는 같은 Idempotency-Key로 같은 요청을 다시 보냅니다"},
