@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
@@ -89,9 +90,14 @@ func (r *runner) arm(ctx context.Context, f PlannedFault) (list []armed, err err
 	return list, err
 }
 
+// glance is how long a target may take to say what is armed.
+const glance = 2 * time.Second
+
 // armedAlready says which faults others have armed, "" for none. A load leaves them armed, unlike a check. Who can't be asked
 // is left out: the run doesn't depend on it.
 func armedAlready(ctx context.Context, all []client.Client) string {
+	ctx, cancel := context.WithTimeout(ctx, glance)
+	defer cancel()
 	n, boards := 0, map[string]int{}
 	for _, c := range all {
 		var list []struct {

@@ -98,12 +98,15 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, unwritten(err)
 	}
+	others := ""
+	if o.Judge && (r.shard == nil || r.shard.Index == 1) { // a scenario's load knows its own, and so does the shard that arms the plan's
+		others = armedAlready(inner, t.clients())
+	}
 	if err := r.wait(inner); err != nil {
 		return Result{}, errors.Join(err, files.finish(Result{Plan: r.plan, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Shard: r.shard, Series: []Point{}}))
 	}
-	others := armedAlready(inner, t.clients())
 	res, err := r.run(inner)
-	if o.Judge && others != "" { // a scenario's load knows its own
+	if others != "" {
 		res.Notes = append(res.Notes, others)
 	}
 	res.Schema, res.Version = SchemaVersion, o.Version

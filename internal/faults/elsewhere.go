@@ -10,7 +10,7 @@ import (
 // elsewhere are the names that Toxiproxy gives to faults like ours.
 var elsewhere = map[string]string{
 	"latency":    `"slow" delays the board, "lossy" with delayMs the line`,
-	"timeout":    `"halfopen" leaves the line open and silent, "silent" leaves out reports`,
+	"timeout":    `"halfopen" leaves the line open and silent, "silent" neither acts nor reports`,
 	"reset_peer": `"offline" cuts the line, "flap" again and again`,
 	"bandwidth":  `the nearest is "lossy" with delayMs`,
 	"slicer":     `the nearest is "lossy" with delayMs`,

@@ -31,6 +31,7 @@ func (t *traffic) add(e inbox.Entry) *traffic {
 		t.now = t0
 	}
 	t.now = t.now.Add(time.Second)
+	e.Ended = t.now.Sub(t0)
 	e.At, e.Seq, e.RequestID = t.now, int64(len(t.list)+1), fmt.Sprintf("r%d", len(t.list)+1)
 	if e.KeyID == "" {
 		e.KeyID = "key_1"
@@ -231,7 +232,7 @@ func TestParallelRequests(t *testing.T) {
 	t.Parallel()
 	together := func(list []*inbox.Entry) []*inbox.Entry {
 		for i, e := range list[1:] {
-			e.At = list[0].At.Add(time.Duration(i+1) * 10 * time.Millisecond)
+			e.Ended = list[0].Ended + time.Duration(i+1)*10*time.Millisecond
 			e.TookMs = 500
 		}
 		return list

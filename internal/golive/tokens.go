@@ -92,5 +92,5 @@ func backOff(entries []*inbox.Entry) (f finding) {
 // sentTogether reports whether the second request was on its way when the first was answered, so that its sender couldn't
 // know.
 func sentTogether(first, second *inbox.Entry) bool {
-	return second.At.Add(-time.Duration(second.TookMs * float64(time.Millisecond))).Before(first.At)
+	return second.Ended-time.Duration(second.TookMs*float64(time.Millisecond)) < first.Ended
 }

@@ -14,17 +14,36 @@ import (
 func marked(v any) any {
 	switch v := v.(type) {
 	case string:
-		if _, err := time.Parse(time.RFC3339, v); err != nil { // nanoseconds look like a number
+		if !isTime(v) {
 			return mask.Marked(v)
 		}
 	case float64:
 		if math.Abs(v) >= 1e7 {
 			return markedJSON(v)
 		}
-	case []any, map[string]any:
-		return markedJSON(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = marked(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			if text, ok := e.(string); ok && mask.MarkedField(name, text) != mask.Marked(text) {
+				e = mask.MarkedField(name, text)
+			}
+			out[mask.Marked(name)] = marked(e)
+		}
+		return out
 	}
 	return v
+}
+
+// isTime reports whether a text is a time, whose nanoseconds look like a number.
+func isTime(text string) bool {
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
 }
 
 // markedJSON is v, or a list with the mark of its JSON text.
@@ -64,7 +83,7 @@ func markedQuery(query string) string {
 		if m := mask.Marked(plainName); m != plainName {
 			name = m
 		}
-		if m := mask.MarkedField(plainName, plainValue); m != plainValue {
+		if m := mask.MarkedField(plainName, plainValue); m != plainValue && !isTime(plainValue) {
 			value = m
 		}
 		if parts[i] = name; given {

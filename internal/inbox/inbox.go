@@ -35,6 +35,7 @@ type Exchange struct {
 	RetryIn   time.Duration // Retry-After
 	CommandID string
 	Took      time.Duration
+	ended     time.Duration // when it was answered, by the process's own clock
 
 	requestBytes, answerBytes int // before Add cut them
 }
@@ -67,6 +68,8 @@ type Entry struct {
 	RetrySec       float64   `json:"retryAfterSec,omitempty"`
 	CommandID      string    `json:"commandId,omitempty"`
 	TookMs         float64   `json:"tookMs"`
+	// Ended is when it was answered, since the process's start: domain time may stand still, or jump.
+	Ended time.Duration `json:"-"`
 }
 
 // Cut reports whether the request is longer than what is kept.
@@ -100,5 +103,5 @@ func masked(x *Exchange) *Entry {
 		DoorID: mask.Text(x.DoorID), Token: mask.Mark(x.Token), Given: mask.Mark(x.Given), IdempotencyKey: mask.Text(x.Key), KeyMark: mask.Mark(x.Key), Type: x.Type,
 		Request: mask.Text(request), RequestMark: mask.Mark(string(x.Request)), RequestBytes: x.requestBytes, Status: x.Status, Code: x.Code,
 		Answer: mask.Text(string(x.Answer)), AnswerBytes: x.answerBytes, Replayed: x.Replayed, RetrySec: x.RetryIn.Seconds(), CommandID: x.CommandID,
-		TookMs: float64(x.Took.Microseconds()) / 1000}
+		TookMs: float64(x.Took.Microseconds()) / 1000, Ended: x.ended}
 }

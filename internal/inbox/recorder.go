@@ -136,6 +136,7 @@ func (r *Recorder) Add(x Exchange) {
 	if x.Given != "" && x.Addr != "" { // at once: what the address sends next may be a key that belongs to no place
 		r.came(x.Addr, x.PlaceID)
 	}
+	x.ended = clock.Mono()
 	x.requestBytes, x.answerBytes = len(x.Request), len(x.Answer)
 	x.Request, x.Answer = clip(x.Request), clip(x.Answer)
 	select {

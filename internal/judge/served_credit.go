@@ -22,7 +22,7 @@ func (v *View) otherCredit(d *deciding) (other string) {
 		}
 		e := c.intents[0]
 		earlier := !v.before(d.started(), e)
-		if earlier && e.At < d.SentAt-sameMs-clockMs {
+		if earlier && e.At < d.SentAt-sameMs-clockMs && v.before(c.told(d.outcome), d.started()) { // else its answer may be shared
 			continue
 		}
 		if earlier || len(c.acts) == 0 || c.acts[0].GrantID == "" || slices.Contains(credits, c.acts[0].GrantID) {

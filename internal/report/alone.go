@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -64,7 +65,7 @@ func startsOf(files []FileResult, events []history.Event) (out []start) {
 	at := begun
 	for i := range files {
 		next := slices.IndexFunc(events[at:], func(e history.Event) bool {
-			return e.Kind == history.Label && strings.HasPrefix(e.Text, FileLabel+stem(files[i].Path)) && e.WallNs >= files[i].Started.UnixNano()
+			return e.Kind == history.Label && begins(e.Text, files[i].Path) && e.WallNs >= files[i].Started.UnixNano()
 		})
 		if next >= 0 {
 			at += next
@@ -73,6 +74,14 @@ func startsOf(files []FileResult, events []history.Event) (out []start) {
 	}
 	return out
 }
+
+// begins reports whether a label marks where a file begins: by its name, with a number if another file has that name, too.
+func begins(label, path string) bool {
+	rest, named := strings.CutPrefix(label, FileLabel+stem(path))
+	return named && (rest == "" || twin.MatchString(rest))
+}
+
+var twin = regexp.MustCompile(`^-[0-9a-f]{6}$`)
 
 func ownExchange(e *history.Event) bool {
 	if e.Kind != history.Call || e.Route != judge.ExchangeRoute {

@@ -37,7 +37,7 @@ func (x *frame) listens(out fields) bool {
 	if x.alive() {
 		return true
 	}
-	if c := s.Verbs.Control; len(s.Expect) == 0 || s.verb() != nil && s.Verbs.Wait == nil && c == nil || c != nil && (c.refused() || !c.succeeds()) {
+	if c := s.asked().Verbs.Control; len(s.Expect) == 0 || s.verb() != nil && s.Verbs.Wait == nil && c == nil || c != nil && (c.refused() || !c.succeeds()) {
 		return false // what else the step does may show more
 	}
 	return !slices.ContainsFunc(s.Expect, func(e Expr) bool {

@@ -68,7 +68,7 @@ func (x *frame) slowest() float64 {
 	if err != nil {
 		return 0
 	}
-	return float64(limit.Milliseconds())
+	return float64(limit.Milliseconds()) - 1
 }
 
 // computed notes where the names that a step sets come from, before they are set.

@@ -33,6 +33,8 @@ func TestHowLongSynced(t *testing.T) {
 	for steps, want := range map[string]judge.Status{
 		`{synced: {}, expect: ms < 30000}`:                                    judge.Pass,
 		`{synced: {}, expect: ms <= 60000}`:                                   judge.Invalid,
+		`{synced: {}, expect: ms < 60000}`:                                    judge.Invalid,
+		`{synced: {}, within: 5m, expect: ms < 300000}`:                       judge.Invalid,
 		`{synced: {}, within: 5m, expect: ms <= 60000}`:                       judge.Pass,
 		`{synced: {}, within: 5m, expect: ms <= 300000}`:                      judge.Invalid,
 		`{synced: {}, within: 20s, expect: ms < 30000}`:                       judge.Invalid,

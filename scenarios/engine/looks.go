@@ -24,8 +24,12 @@ func (x *frame) looked() {
 	case v.Control != nil:
 		places = v.Control.places(x)
 	}
+	verb := x.step.verbName()
+	if v.Control != nil && v.Control.readsJournal(x) {
+		verb = "journal"
+	}
 	for _, p := range slices.Sorted(maps.Keys(places)) {
-		x.run.emit(history.Event{Kind: history.Look, Text: x.step.verbName(), PlaceID: p})
+		x.run.emit(history.Event{Kind: history.Look, Text: verb, PlaceID: p})
 	}
 }
 
@@ -43,14 +47,15 @@ func (x *frame) placesOf(r Ref) map[string]bool {
 	return places
 }
 
-// places are those whose boards' state the request reads. Nothing else in the control API says how far boards are.
+// places are those whose boards' state the request reads. Nothing else in the control API says
+// how far boards are, or what they did.
 func (c *Control) places(x *frame) map[string]bool {
 	text, _ := c.Path.str(x.scope)
 	u, err := url.Parse(text)
 	if err != nil || c.method() != http.MethodGet {
 		return nil
 	}
-	switch id, of := strings.CutPrefix(u.Path, "/boards/"); {
+	switch id, of := strings.CutPrefix(strings.TrimSuffix(u.Path, journalOf), "/boards/"); {
 	case u.Path == "/boards" && u.Query().Has("placeId"):
 		return map[string]bool{u.Query().Get("placeId"): true}
 	case u.Path == "/boards":
@@ -59,6 +64,16 @@ func (c *Control) places(x *frame) map[string]bool {
 		return map[string]bool{x.run.dir.board(id).placeID: true}
 	}
 	return nil
+}
+
+// journalOf ends the path of a board's journal.
+const journalOf = "/journal"
+
+// readsJournal reports whether the request reads what a board's relays did, not how far it is.
+func (c *Control) readsJournal(x *frame) bool {
+	text, _ := c.Path.str(x.scope)
+	path, _, _ := strings.Cut(text, "?")
+	return strings.HasSuffix(path, journalOf)
 }
 
 // method is the request's: GET without a body, POST with one, unless it is given.

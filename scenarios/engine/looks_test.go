@@ -37,7 +37,7 @@ func TestLooksAreTold(t *testing.T) {
 		`steps: [{group: [{boards: {all: online}}, {synced: {}}]}]`:                                                                               2,
 		`steps: [{boards: {all: not online}, continue: true}]`:                                                                                    0,
 		`steps: [{control: {path: "/audit?limit=1"}, expect: "data != 5"}]`:                                                                       0,
-		`steps: [{control: {path: /boards/brd_1/journal}, expect: "data != 5"}]`:                                                                  0,
+		`steps: [{control: {path: /boards/brd_1/journal}, expect: "data != 5"}]`:                                                                  1,
 		`steps: [{control: {method: POST, path: /boards}, expect: "data != 5"}]`:                                                                  0,
 		`steps: [{journal: {of: brd_1, atLeast: 0}, expect: "count < 5"}]`:                                                                        1,
 		`steps: [{control: {path: /boards}, expect: "data != 5"}]`:                                                                                1,
@@ -52,6 +52,27 @@ func TestLooksAreTold(t *testing.T) {
 			if one := strings.Contains(source, "_1"); one != (e.PlaceID == "plc_1") {
 				t.Errorf("%s: a look at %q, want one at plc_1: %v", source, e.PlaceID, one)
 			}
+		}
+	}
+}
+
+// TestDoorsAreTold: the history of every world has who changed a door, once, by whichever step.
+func TestDoorsAreTold(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{
+		`{control: {method: PATCH, path: /doors/dor_1, body: {entryPermitMaxHours: 24}}, continue: true}`,
+		`{door: {doors: dor_1, set: {entryPermitMaxHours: 24}}, continue: true}`,
+	} {
+		s := &sink{}
+		_, out := play(t, newFake(t), "steps: ["+step+"]", Options{Sink: s.of(history.Call)})
+		n := 0
+		for _, e := range s.kept {
+			if e.Method == "PATCH" && strings.Contains(e.Text, "entryPermitMaxHours") {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s: told %d times, want once\n%s", step, n, out)
 		}
 	}
 }

@@ -189,19 +189,24 @@ func (r *run) closing(door, placeID string) (q request, err error) {
 // aren't attributed to others.
 func (r *run) madeLab(base, method, path string, body any, sent sending, a *answer) {
 	r.keyLife(method, path, sent, a)
-	if !r.target.Shared() || method == http.MethodGet {
+	if method == http.MethodGet {
 		return
 	}
 	in, _ := body.(map[string]any)
 	raw, _ := json.Marshal(body)
-	switch q := (request{method: method, path: control.Prefix + path, body: raw}); {
-	case labPlace.MatchString(path):
-		q.placeID = labPlace.FindStringSubmatch(path)[1]
-		r.called(q, http.Header{}, "", sent, a)
-	case labDoor.MatchString(path):
+	q := request{method: method, path: control.Prefix + path, body: raw}
+	if labDoor.MatchString(path) { // what permits may last depends on it, in every world
 		if b := r.dir.door(labDoor.FindStringSubmatch(path)[1]); b != nil {
 			q.placeID = b.placeID
 		}
+		r.called(q, http.Header{}, "", sent, a)
+	}
+	if !r.target.Shared() {
+		return
+	}
+	switch {
+	case labPlace.MatchString(path):
+		q.placeID = labPlace.FindStringSubmatch(path)[1]
 		r.called(q, http.Header{}, "", sent, a)
 	case labGrant.MatchString(path):
 		q.placeID, _ = url.QueryUnescape(labGrant.FindStringSubmatch(path)[1])

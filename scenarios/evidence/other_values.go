@@ -28,9 +28,11 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		for _, s := range statuses {
 			list, _ := v.([]any)
 			all := slices.Clone(list)
-			for i := range all {
+			for i := range all { // of many, a few at either end by themselves
 				all[i] = as(all[i], float64(s))
-				out = append(out, put(list, spot{i}, all[i]), slices.Clone(all))
+				if i < few || i >= len(all)-few {
+					out = append(out, put(list, spot{i}, all[i]), slices.Clone(all))
+				}
 			}
 		}
 		return out

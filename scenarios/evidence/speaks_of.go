@@ -62,11 +62,11 @@ func SpeaksOfMore(e *expression.Expr) bool {
 	})
 }
 
-// onlyPartsOfAnswers reports whether an expectation looks at fields of the single answers, and at none of their bodies
-// or headers as a whole.
+// onlyPartsOfAnswers reports whether an expectation looks at fields that each of the single answers has, and at none of
+// their bodies or headers as a whole. A field of something else (not (json(answers) contains ann.phone)) isn't such a part.
 func onlyPartsOfAnswers(e *expression.Expr) bool {
 	f := e.Mentions.Fields
-	return len(f) > 0 && !slices.Contains(f, "body") && !slices.Contains(f, "headers")
+	return slices.ContainsFunc(f, func(name string) bool { return slices.Contains(ofFirst, name) }) && !slices.Contains(f, "body") && !slices.Contains(f, "headers")
 }
 
 // RefersOnlyTo reports whether an expression refers only to fixed values: names, or parts of values such as ann.phone.
