@@ -13,12 +13,12 @@ func TestPlannedRate(t *testing.T) {
 		rate  float64
 		words string
 	}{
-		"rate: 10/h\nduration: 1s":                    {0.002778, "0.0028/s of 0.0028/s"},
-		"rate: 0.5/s\nduration: 1s":                   {0.5, "0.5/s of 0.5/s"},
-		"rate: 20\nduration: 2s":                      {20, "20/s of 20/s"},
-		"pacer: ramp\nrate: 10\nto: 20\nduration: 2s": {15, "15/s of 15/s"},
-		"pacer: stages\nstages: [{rate: 10, duration: 1s}, {rate: 0, duration: 1s}]":                  {5, "5/s of 5/s"},
-		"pacer: sine\nrate: 100\namplitude: 50\nperiod: 4s\nduration: 8s\nthresholds: {max_all: 10s}": {100, "100/s of 100/s"},
+		"rate: 10/h\nduration: 1s":                    {0.002778, "(0.0028/s as planned)"},
+		"rate: 0.5/s\nduration: 1s":                   {0.5, "(0.5/s as planned)"},
+		"rate: 20\nduration: 2s":                      {20, "(20/s as planned)"},
+		"pacer: ramp\nrate: 10\nto: 20\nduration: 2s": {15, "(15/s as planned)"},
+		"pacer: stages\nstages: [{rate: 10, duration: 1s}, {rate: 0, duration: 1s}]":                  {5, "(5/s as planned)"},
+		"pacer: sine\nrate: 100\namplitude: 50\nperiod: 4s\nduration: 8s\nthresholds: {max_all: 10s}": {100, "(100/s as planned)"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			target, o := bubble(newFake())

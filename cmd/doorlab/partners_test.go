@@ -76,8 +76,8 @@ func TestPartnersPage(t *testing.T) {
 	for _, want := range []string{
 		`"permitId":"pmt_`, "opened  phone  dor_", `"result":"opened"`, `"outcome":"reported"`, `"reason":"link"`, `"state":"revoked"`, "denied  revoked  dor_", "is revoked",
 		"device_offline", "device_no_response", "device_no_response", "sim:noResponse", "curl -sS", "name: \"POST /device/v1/devices/{id}/commands answers 504\"",
-		`"error":"rate_limited"`, `"outcome":"reported"`, "proven  An access token is reused until it expires",
-		"proven  Requests that can't succeed",
+		`"error":"rate_limited"`, `"outcome":"reported"`, "proven: An access token is reused until it expires",
+		"proven: Requests that can't succeed",
 	} {
 		i := strings.Index(rest, want)
 		if i < 0 {
@@ -85,7 +85,7 @@ func TestPartnersPage(t *testing.T) {
 		}
 		rest = rest[i+len(want):]
 	}
-	if n := strings.Count(string(out), "proven  "); n != 8 {
+	if n := strings.Count(string(out), "\nproven: "); n != 8 {
 		t.Errorf("%d points are proven at the end, want 8:\n%s", n, out)
 	}
 	if len(blocks) < 6 {

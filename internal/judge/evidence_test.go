@@ -120,7 +120,7 @@ func TestLimitTried(t *testing.T) {
 	}{
 		"two seconds before":      {at(limitMs-2000, vocab.Opened, vocab.Reason(vocab.Onsite)), false, ""},
 		"one second before":       {at(limitMs-1000, vocab.Opened, vocab.Reason(vocab.Onsite)), true, "0 denied after 36 h"},
-		"at the limit":            {at(limitMs, vocab.Opened, vocab.Reason(vocab.Onsite)), true, "at 36 h 1"},
+		"at the limit":            {at(limitMs, vocab.Opened, vocab.Reason(vocab.Onsite)), true, "at 36 h: 1"},
 		"after it":                {at(limitMs+1, vocab.Denied, vocab.OutageLimit), true, "1 denied after 36 h (0 with a lost clock)"},
 		"a clock is lost":         {timeless(99), true, "1 denied after 36 h (1 with a lost clock)"},
 		"a board that was wiped":  {timeless(0), false, "(1 with a lost clock)"},
