@@ -2,6 +2,8 @@ package testbed
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
@@ -14,6 +16,9 @@ import (
 // stalled is how long the boards of the server's own process may connect without any of them arriving. A fleet of any
 // size may take its time, but one that stands still will never be there.
 const stalled = 2 * time.Minute
+
+// errStalled: the fleet stood still. A cancelled context isn't that.
+var errStalled = fmt.Errorf("no further board connected for %s", stalled)
 
 func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	dial := dialTCP(broker, t.certs.mqtt.Own())
@@ -43,8 +48,8 @@ func (t *Testbed) kinds() []string {
 // connect starts a fleet and reports its progress once per second. It gives up when no further board has connected for
 // patience; 0 = never.
 func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards int), patience time.Duration) error {
-	ctx, giveUp := context.WithCancel(ctx)
-	defer giveUp()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	var mu sync.Mutex
 	var timer clock.Timer
 	done := false
@@ -64,7 +69,7 @@ func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards in
 			most, still = now, 0
 		}
 		if patience > 0 && still >= patience {
-			giveUp()
+			giveUp(errStalled)
 			return
 		}
 		timer = clock.WallAfter(time.Second, again)
@@ -77,5 +82,8 @@ func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards in
 	defer mu.Unlock()
 	done = true
 	timer.Stop()
+	if err != nil && errors.Is(context.Cause(ctx), errStalled) { // nobody cancelled it, so that mustn't be what the caller sees
+		err = fmt.Errorf("%v (%w)", err, errStalled)
+	}
 	return err
 }

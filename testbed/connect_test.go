@@ -28,6 +28,9 @@ func TestStandstill(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "0 of 3 boards connected") || !strings.Contains(err.Error(), "nobody is there") {
 			t.Errorf("got %v, want the number of boards and the last attempt", err)
 		}
+		if !errors.Is(err, errStalled) || errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want errStalled, and not what a cancelled start ends with", err)
+		}
 		if took := time.Since(began); took != stalled {
 			t.Errorf("it gave up after %s, want %s", took, stalled)
 		}
