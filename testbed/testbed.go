@@ -111,7 +111,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 
 	t.inbox = inbox.New(inbox.Config{Live: ctl != nil, Now: t.clk.Now})
 	t.onStop(func() error { t.inbox.Close(); return nil })
-	t.Ready.HTTP = scheme(t.certs.http, "https://", "http://") + public.Addr().String()
+	t.Ready.HTTP = t.httpURL(public.Addr())
 	t.Ready.MQTT = scheme(t.certs.mqtt, "mqtts://", "tcp://") + mqtt.Addr().String()
 	if err := t.begin(mqtt, c.SIP); err != nil {
 		return nil, err
