@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	}
 	t.fleet, err = boardsim.New(boardsim.Config{
 		World: t.cfg.World, Kinds: t.kinds(), Dial: dial, Client: t.cfg.Client, Clock: t.clk, Flight: t.flight, Synced: true, History: t.toldByBoards(),
-		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Retry: t.cfg.Retry, Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
+		DataDir: t.ofBoards(), Retry: t.cfg.Retry, Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
 		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
 	})
 	if err != nil {
@@ -37,12 +38,21 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	return connect(ctx, t.fleet, t.cfg.Progress, stalled)
 }
 
+// ofBoards is the fleet's part of the data directory.
+func (t *Testbed) ofBoards() string { return filepath.Join(t.cfg.DataDir, "boards") }
+
 // kinds are the kinds of places whose boards are simulated here.
 func (t *Testbed) kinds() []string {
 	if t.cfg.Fleet {
 		return []string{world.Test, world.Live}
 	}
 	return []string{world.Test}
+}
+
+// simulated reports whether a board of a place of that kind was to be simulated here when the testbed started. A restart
+// of the server asks the same again: what a start let pass mustn't end the process later.
+func (t *Testbed) simulated(kind, boardID string) bool {
+	return slices.Contains(t.kinds(), kind) && (kind == world.Test || !slices.Contains(t.detached, boardID))
 }
 
 // connect starts a fleet and reports its progress once per second. It gives up when no further board has connected for

@@ -55,6 +55,8 @@ type Testbed struct {
 	stopping context.Context // over once Stop was called
 	stop     context.CancelFunc
 
+	detached []string // boards that real ones replaced when it started
+
 	givenUp struct { // boards of other processes for which settle no longer waits
 		sync.Mutex
 		revision map[string]int64 // that they lack
