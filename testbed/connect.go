@@ -55,7 +55,7 @@ func (t *Testbed) simulated(kind, boardID string) bool {
 	return slices.Contains(t.kinds(), kind) && (kind == world.Test || !slices.Contains(t.detached, boardID))
 }
 
-// connect starts a fleet and reports its progress once per second. It gives up when no further board has connected for
+// connect starts a fleet and reports its progress once per second. It gives up when no further board has arrived for
 // patience; 0 = never.
 func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards int), patience time.Duration) error {
 	ctx, giveUp := context.WithCancelCause(ctx)
@@ -71,10 +71,10 @@ func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards in
 		if done {
 			return
 		}
-		now := f.Online()
 		if tell != nil {
-			tell(now, f.Len())
+			tell(f.Online(), f.Len())
 		}
+		now := f.Arrived() // a board that is connected may still be getting its content
 		if still += time.Second; now > most {
 			most, still = now, 0
 		}
