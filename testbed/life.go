@@ -30,8 +30,9 @@ import (
 //     boards, which disconnect properly and write their flash. Then the server, which stores what they sent last; a restart
 //     in progress is waited for, but not its boards, and none begins any more. Then what all of them used, as onStop lists it: the tracer, the
 //     listeners, the history, the inbox. Last the lock of the data directory.
-//     Neither the boards' goodbyes nor the server's end are waited for beyond a second or two: whatever was answered is
-//     committed by then, and boards keep what the server hasn't acknowledged.
+//     The boards' goodbyes aren't waited for beyond a second or two, nor is the server's end with Config.StopWithin: whatever
+//     was answered is committed by then, and boards keep what the server hasn't acknowledged. The lock of a server that is
+//     late stays until it has ended.
 //   - Testbed.Restart: the life is taken out, so that calls get 503 and boards that dial are refused. Then its server stops
 //     from the edges inwards (server.Stop); commands that wait are answered 504. Listeners, boards, history and inbox stay:
 //     the broker's listener is only lent.
