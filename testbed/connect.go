@@ -93,7 +93,7 @@ func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards in
 	done = true
 	timer.Stop()
 	if err != nil && errors.Is(context.Cause(ctx), errStalled) { // nobody cancelled it, so that mustn't be what the caller sees
-		err = fmt.Errorf("%v (%w)", err, errStalled)
+		err = fmt.Errorf("%s (%w)", err.Error(), errStalled)
 	}
 	return err
 }

@@ -73,8 +73,9 @@ func (t *Testbed) Stop() error {
 		} else { // nobody may start there while the server still writes
 			logOf(t.cfg).Warn("the server hasn't ended yet; until it or the process has, the data directory stays in use", "waited", t.cfg.StopWithin)
 			go func() {
-				<-late
-				_ = t.memory.Close()
+				if err := errors.Join(<-late, t.memory.Close()); err != nil {
+					logOf(t.cfg).Error("the server ended late", "error", err)
+				}
 			}()
 		}
 	}
