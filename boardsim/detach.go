@@ -35,6 +35,12 @@ type absent struct {
 	ids  []string
 }
 
+// Detached lists the boards that an unsliced fleet with that data directory leaves to real ones.
+func Detached(dir string) ([]string, error) {
+	a, err := openAbsent(dir, "detached")
+	return a.ids, err
+}
+
 // openAbsent reads the list. It returns an error if the file can't be read.
 func openAbsent(dir, name string) (*absent, error) {
 	a := &absent{}

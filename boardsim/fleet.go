@@ -255,6 +255,18 @@ func (f *Fleet) Len() int { return len(f.boards) }
 // Online counts the boards that the server has spoken to on their current connection.
 func (f *Fleet) Online() int { return int(f.online.Load()) }
 
+// Arrived counts the boards that Start no longer waits for.
+func (f *Fleet) Arrived() (n int) {
+	for _, b := range f.boards {
+		select {
+		case <-b.first:
+			n++
+		default:
+		}
+	}
+	return n
+}
+
 // Simulates reports whether a board belongs to the fleet and isn't detached. It is safe for concurrent use; a nil Fleet
 // simulates nothing.
 func (f *Fleet) Simulates(boardID string) bool {

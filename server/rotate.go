@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -43,7 +42,7 @@ func (s *Server) passwords() error {
 		for _, b := range p.Boards {
 			switch {
 			case !other[b.ID]:
-			case slices.Contains(s.cfg.Simulated, p.Kind):
+			case s.cfg.Simulated != nil && s.cfg.Simulated(p.Kind, b.ID):
 				return fmt.Errorf("%w: the board %s has another password there, which the world file can't change; 'doorlab board rotate %s --data %s' gives it a new one",
 					ErrOtherWorld, b.ID, b.ID, s.cfg.DataDir)
 			default:

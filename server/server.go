@@ -61,8 +61,8 @@ type Config struct {
 	TrustedProxies []string    // CIDR; whose X-Forwarded-For counts
 	// Counted: whether a board of this process is at the other end, see gateway.Config.
 	Counted func(boardID string) bool
-	// Simulated are the kinds of places whose boards this process simulates, with the passwords of World; nil = none.
-	Simulated []string
+	// Simulated: whether this process simulates a board of a place of that kind, with the password in World; nil = none.
+	Simulated func(kind, boardID string) bool
 	// Watch sees what passes; nil = nobody looks.
 	Watch Watch
 	// Spans tells OpenTelemetry of requests and commands; nil = nobody.

@@ -65,6 +65,7 @@ type Config struct {
 	NotAfter     time.Duration            // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
 	Retry        time.Duration            // after losing its line, a board redials at a random time within it; 0 = 300 ms
+	StopWithin   time.Duration            // how long Stop waits for the server to end; 0 = until it has
 	LookOnce     bool                     // only the first start of the server checks the database for damage
 	Runs         string                   // where the console looks for run directories; "" = nowhere
 	Progress     func(online, boards int) // called every second while boards connect; nil = not called

@@ -2,7 +2,10 @@ package testbed
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +18,9 @@ import (
 // size may take its time, but one that stands still will never be there.
 const stalled = 2 * time.Minute
 
+// errStalled: the fleet stood still. A cancelled context isn't that.
+var errStalled = fmt.Errorf("no further board connected for %s", stalled)
+
 func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	dial := dialTCP(broker, t.certs.mqtt.Own())
 	if t.cfg.Link != TCP {
@@ -22,7 +28,7 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	}
 	t.fleet, err = boardsim.New(boardsim.Config{
 		World: t.cfg.World, Kinds: t.kinds(), Dial: dial, Client: t.cfg.Client, Clock: t.clk, Flight: t.flight, Synced: true, History: t.toldByBoards(),
-		DataDir: filepath.Join(t.cfg.DataDir, "boards"), Retry: t.cfg.Retry, Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
+		DataDir: t.ofBoards(), Retry: t.cfg.Retry, Seed: t.cfg.World.Seed, Desired: t.desired, Seat: t.seat,
 		Addr: func() string { return t.Ready.MQTT }, Log: t.cfg.Log,
 	})
 	if err != nil {
@@ -32,6 +38,9 @@ func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	return connect(ctx, t.fleet, t.cfg.Progress, stalled)
 }
 
+// ofBoards is the fleet's part of the data directory.
+func (t *Testbed) ofBoards() string { return filepath.Join(t.cfg.DataDir, "boards") }
+
 // kinds are the kinds of places whose boards are simulated here.
 func (t *Testbed) kinds() []string {
 	if t.cfg.Fleet {
@@ -40,11 +49,17 @@ func (t *Testbed) kinds() []string {
 	return []string{world.Test}
 }
 
-// connect starts a fleet and reports its progress once per second. It gives up when no further board has connected for
+// simulated reports whether a board of a place of that kind was to be simulated here when the testbed started. A restart
+// of the server asks the same again: what a start let pass mustn't end the process later.
+func (t *Testbed) simulated(kind, boardID string) bool {
+	return slices.Contains(t.kinds(), kind) && (kind == world.Test || !slices.Contains(t.detached, boardID))
+}
+
+// connect starts a fleet and reports its progress once per second. It gives up when no further board has arrived for
 // patience; 0 = never.
 func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards int), patience time.Duration) error {
-	ctx, giveUp := context.WithCancel(ctx)
-	defer giveUp()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	var mu sync.Mutex
 	var timer clock.Timer
 	done := false
@@ -56,15 +71,15 @@ func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards in
 		if done {
 			return
 		}
-		now := f.Online()
 		if tell != nil {
-			tell(now, f.Len())
+			tell(f.Online(), f.Len())
 		}
+		now := f.Arrived() // a board that is connected may still be getting its content
 		if still += time.Second; now > most {
 			most, still = now, 0
 		}
 		if patience > 0 && still >= patience {
-			giveUp()
+			giveUp(errStalled)
 			return
 		}
 		timer = clock.WallAfter(time.Second, again)
@@ -77,5 +92,8 @@ func connect(ctx context.Context, f *boardsim.Fleet, tell func(online, boards in
 	defer mu.Unlock()
 	done = true
 	timer.Stop()
+	if err != nil && errors.Is(context.Cause(ctx), errStalled) { // nobody cancelled it, so that mustn't be what the caller sees
+		err = fmt.Errorf("%s (%w)", err.Error(), errStalled)
+	}
 	return err
 }

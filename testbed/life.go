@@ -30,8 +30,9 @@ import (
 //     boards, which disconnect properly and write their flash. Then the server, which stores what they sent last; a restart
 //     in progress is waited for, but not its boards, and none begins any more. Then what all of them used, as onStop lists it: the tracer, the
 //     listeners, the history, the inbox. Last the lock of the data directory.
-//     Neither the boards' goodbyes nor the server's end are waited for beyond a second or two: whatever was answered is
-//     committed by then, and boards keep what the server hasn't acknowledged.
+//     The boards' goodbyes aren't waited for beyond a second or two, nor is the server's end with Config.StopWithin: whatever
+//     was answered is committed by then, and boards keep what the server hasn't acknowledged. The lock of a server that is
+//     late stays until it has ended.
 //   - Testbed.Restart: the life is taken out, so that calls get 503 and boards that dial are refused. Then its server stops
 //     from the edges inwards (server.Stop); commands that wait are answered 504. Listeners, boards, history and inbox stay:
 //     the broker's listener is only lent.
@@ -60,7 +61,7 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 	s, err := server.New(server.Config{
 		DataDir: t.cfg.DataDir, World: t.cfg.World, Version: t.cfg.Version, Clock: t.clk, Flight: t.flight, History: t.told(), Recording: t.recording, Retention: t.cfg.Retention,
 		Counted: func(boardID string) bool { f := t.boards.Load(); return f != nil && f.Simulates(boardID) },
-		Rotated: t.rotated, Simulated: t.kinds(), Watch: t.watch(), Spans: t.spans,
+		Rotated: t.rotated, Simulated: t.simulated, Watch: t.watch(), Spans: t.spans,
 		Console: t.consoleURL, LinkURL: linkURL, BaseURL: t.cfg.LinkURL, TrustedProxies: t.cfg.TrustedProxy, SIP: sip, SIPPeers: t.cfg.SIPPeers, Failed: t.fail, Greet: t.caps.greet, CrashPoints: t.cfg.CrashPoints, Inbox: t.inbox, Wait: t.cfg.Wait, NotAfter: t.cfg.NotAfter, Coalesce: t.cfg.Coalesce, Unchecked: t.cfg.LookOnce && t.lives.Load() > 0, Log: t.cfg.Log,
 	})
 	if errors.Is(err, server.ErrOtherWorld) {

@@ -32,7 +32,7 @@ func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error
 		ctl = t.caps.control.On(ctl)
 	}
 	t.warnOfPlain(c)
-	t.warnOfLinks(c)
+	t.warnOfLinks(c, public.Addr())
 	return t.caps.public.On(public), mqtt, ctl, err
 }
 

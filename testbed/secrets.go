@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/doorlab/doorlab/boardsim"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/loopback"
@@ -29,6 +30,9 @@ func (t *Testbed) prepare(c Config) (err error) {
 	t.Ready.RepeatableSecrets = source == fromSeed && c.World.HasLive()
 	if t.memory, err = openLab(c.DataDir, labFile, c.World, c.FileSeed); err != nil {
 		return err
+	}
+	if t.detached, err = boardsim.Detached(t.ofBoards()); err != nil {
+		return ofDir(t.ofBoards(), err)
 	}
 	return t.secrets(c, source)
 }

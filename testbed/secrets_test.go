@@ -226,6 +226,12 @@ func TestPasswordChangedInTheFile(t *testing.T) {
 			t.Errorf("%q, without a fleet: got the log %q, want a warning", password, log.String())
 		}
 	}
+	list := filepath.Join(dir, "boards", "detached.json") // with a real board in its place, only that one's password counts
+	must.OK(t, os.WriteFile(list, []byte(`["brd_a"]`), 0o600))
+	tb := begin(t, Config{World: file("password: other-password-of-a, "), DataDir: dir})
+	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/boards/brd_a/attach", nil, nil)
+	must.OK(t, tb.Restart()) // what the start let pass doesn't end the process
+	must.OK(t, tb.Stop())
 	beside, stop, err := Beside(dir)
 	must.OK(t, err)
 	clienttest.Do(t, beside, http.MethodPost, "/lab/v1/boards/brd_a/rotate", nil, nil)

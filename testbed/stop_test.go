@@ -2,13 +2,17 @@ package testbed
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"runtime"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/capture"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
@@ -90,13 +94,48 @@ func TestEndWithin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began, failed := time.Now(), errors.New("failed")
-		err := endWithin(stopTimeout, func() error { time.Sleep(time.Minute); return failed })
-		if took := time.Since(began); took != stopTimeout || err != nil {
-			t.Errorf("got %v after %s, want nothing after %s", err, took, stopTimeout)
+		slow := func() error { time.Sleep(time.Minute); return failed }
+		late, err := endWithin(time.Second, slow)
+		if took := time.Since(began); took != time.Second || err != nil || late == nil {
+			t.Fatalf("got %v after %s, want nothing after a second, and that it is late", err, took)
 		}
-		if err := endWithin(stopTimeout, func() error { return failed }); !errors.Is(err, failed) {
-			t.Errorf("got %v, want %v", err, failed)
+		if err := <-late; !errors.Is(err, failed) {
+			t.Errorf("the late one: got %v, want %v", err, failed)
 		}
-		time.Sleep(time.Hour) // the bubble's, until the first one has ended
+		for limit, f := range map[time.Duration]func() error{time.Second: func() error { return failed }, 0: slow} {
+			if late, err := endWithin(limit, f); late != nil || !errors.Is(err, failed) {
+				t.Errorf("within %s: got %v, late %t; want %v, in time", limit, err, late != nil, failed)
+			}
+		}
 	})
+}
+
+// TestLateServerKeepsItsDirectory: if Stop doesn't wait for the server any longer, it says so, and nobody else may start in
+// the data directory before the server has ended.
+func TestLateServerKeepsItsDirectory(t *testing.T) {
+	t.Parallel()
+	held, log, dir := make(chan struct{}), &capture.Text{}, t.TempDir()
+	var stopping atomic.Bool
+	tb := begin(t, Config{DataDir: dir, StopWithin: time.Millisecond, Log: slog.New(slog.NewTextHandler(log, nil)), Tell: func(e history.Event) {
+		if e.Kind == history.Offline && stopping.Load() {
+			<-held // the server has this event written on its way out
+		}
+	}})
+	stopping.Store(true)
+	must.OK(t, tb.Stop())
+	if !strings.Contains(log.String(), "the server hasn't ended yet") {
+		t.Errorf("got the log %q, want a warning", log)
+	}
+	if _, err := lockFile(dir, "lock"); !errors.Is(err, ErrInUse) {
+		t.Errorf("while the server stops: got %v, want %v", err, ErrInUse)
+	}
+	close(held)
+	for {
+		lock, err := lockFile(dir, "lock")
+		if err == nil {
+			must.OK(t, lock.Close())
+			return
+		}
+		runtime.Gosched()
+	}
 }

@@ -55,14 +55,13 @@ type Testbed struct {
 	stopping context.Context // over once Stop was called
 	stop     context.CancelFunc
 
+	detached []string // boards that real ones replaced when it started
+
 	givenUp struct { // boards of other processes for which settle no longer waits
 		sync.Mutex
 		revision map[string]int64 // that they lack
 	}
 }
-
-// stopTimeout bounds each part of stopping: 5 s in total.
-const stopTimeout = 1500 * time.Millisecond
 
 // Start brings the world up and returns when every board is connected. Errors:
 // ErrOtherWorld, ErrInUse, a taken port, an unwritable directory, a newer database.
@@ -111,7 +110,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 
 	t.inbox = inbox.New(inbox.Config{Live: ctl != nil, Now: t.clk.Now})
 	t.onStop(func() error { t.inbox.Close(); return nil })
-	t.Ready.HTTP = scheme(t.certs.http, "https://", "http://") + public.Addr().String()
+	t.Ready.HTTP = t.httpURL(public.Addr())
 	t.Ready.MQTT = scheme(t.certs.mqtt, "mqtts://", "tcp://") + mqtt.Addr().String()
 	if err := t.begin(mqtt, c.SIP); err != nil {
 		return nil, err
@@ -227,77 +226,6 @@ func (t *Testbed) Failed() <-chan error { return t.failed }
 
 // Boards is the number of simulated boards.
 func (t *Testbed) Boards() int { return t.fleet.Len() }
-
-// hangUp stops accepting, answers all waiting callers, and gives each listener time to deliver the answers. Connections
-// still open after that are cut.
-func (t *Testbed) hangUp() {
-	var done sync.WaitGroup
-	for _, s := range append([]*http.Server{t.ctl, t.public}, t.beside.servers...) {
-		if s == nil {
-			continue
-		}
-		done.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*stopTimeout)
-			defer cancel()
-			if err := s.Shutdown(ctx); err != nil { // a slow upload, a reader that doesn't read
-				_ = s.Close()
-			}
-		})
-	}
-	if l := t.life.Load(); l != nil {
-		answered := make(chan struct{})
-		go func() {
-			defer close(answered)
-			l.server.Answer()
-		}()
-		over := make(chan struct{})
-		defer clock.WallAfter(stopTimeout, func() { close(over) }).Stop()
-		select {
-		case <-answered:
-		case <-over: // the disk stalls: every caller has an answer, but the ledger doesn't
-		}
-	}
-	done.Wait()
-}
-
-// Stop ends it within seconds: every caller is answered, and nothing that was answered is lost.
-func (t *Testbed) Stop() error {
-	var errs []error
-	t.stop()
-	t.hangUp()
-	if t.fleet != nil {
-		errs = append(errs, t.fleet.Stop())
-	}
-	t.restart.Lock() // let a restart in progress finish first
-	defer t.restart.Unlock()
-	if l := t.life.Swap(nil); l != nil {
-		errs = append(errs, endWithin(stopTimeout, l.server.Stop))
-	}
-	for _, f := range t.close {
-		errs = append(errs, f())
-	}
-	if t.memory != nil {
-		if t.Ready.Ready { // a start that failed changes nothing
-			t.memory.remember(t.clk.Now())
-		}
-		errs = append(errs, t.memory.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// endWithin doesn't wait for f longer than that. A server that hasn't ended by then has many boards on a busy machine;
-// what it answered is committed, as it would be if the process were killed.
-func endWithin(limit time.Duration, f func() error) error {
-	ended, over := make(chan error, 1), make(chan struct{})
-	defer clock.WallAfter(limit, func() { close(over) }).Stop()
-	go func() { ended <- f() }()
-	select {
-	case err := <-ended:
-		return err
-	case <-over:
-		return nil
-	}
-}
 
 // Example is a place to try things out: its boards are simulated and its key works; ok is false if there is none.
 func (t *Testbed) Example() (place ReadyPlace, doorID string, ok bool) {

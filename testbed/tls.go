@@ -51,12 +51,17 @@ func (t *Testbed) warnOfPlain(c Config) {
 
 // warnOfLinks says that entry links can't be opened: they begin with the listener's address, and this one is every
 // address of the machine.
-func (t *Testbed) warnOfLinks(c Config) {
-	host, _, err := net.SplitHostPort(c.HTTP)
-	if ip := net.ParseIP(host); err != nil || c.LinkURL != "" || host != "" && !ip.IsUnspecified() {
+func (t *Testbed) warnOfLinks(c Config, public net.Addr) {
+	host, _, err := net.SplitHostPort(public.String())
+	if ip := net.ParseIP(host); err != nil || c.LinkURL != "" || !ip.IsUnspecified() {
 		return
 	}
-	logOf(c).Warn("entry links can't be opened", "flag", "--link-url", "why", "they would begin with "+c.HTTP+", every address of this machine; set --link-url to the URL that people use")
+	logOf(c).Warn("entry links can't be opened", "flag", "--link-url", "why", "they would begin with "+t.httpURL(public)+", every address of this machine; set --link-url to the URL that people use")
+}
+
+// httpURL is the address of the public API.
+func (t *Testbed) httpURL(public net.Addr) string {
+	return scheme(t.certs.http, "https://", "http://") + public.String()
 }
 
 // ofControl is the certificate of the control API. On loopback it doesn't use TLS, because the public API's certificate

@@ -198,8 +198,11 @@ func TestLinksThatNobodyCanOpen(t *testing.T) {
 			t.Parallel()
 			log := &capture.Text{}
 			c.cfg.Log = slog.New(slog.NewTextHandler(log, nil))
-			(&Testbed{}).warnOfLinks(c.cfg)
-			if got := strings.Contains(log.String(), "set --link-url to the URL that people use"); got != c.want {
+			var tb Testbed
+			public := must.Get(tb.listen("http", c.cfg.HTTP))(t)
+			defer func() { must.OK(t, public.Close()) }()
+			tb.warnOfLinks(c.cfg, public.Addr())
+			if got := strings.Contains(log.String(), "they would begin with http://"+public.Addr().String()+", every address of this machine; set --link-url to the URL that people use"); got != c.want {
 				t.Errorf("warned %t, want %t: %s", got, c.want, log)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
@@ -160,6 +161,9 @@ func startError(ctx context.Context, err error) error {
 	return failf("%s", msg)
 }
 
+// stopWithin is how long up and serve wait for the server to end: with what comes before it, we promise 5 s.
+const stopWithin = 1500 * time.Millisecond
+
 // testbed checks the flags and builds the configuration. The returned function removes a temporary data directory.
 func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.Config, func(), error) {
 	none := func() {}
@@ -186,7 +190,7 @@ func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.
 		Runs:  "runs",
 		World: w, Version: version(), FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Client: f.client, Virtual: f.clock == "virtual", DataDir: dir,
 		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, Metrics: f.metrics, Debug: f.debug, OTLP: f.otlp, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
-		CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose),
+		StopWithin: stopWithin, CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose),
 	}, cleanup, err
 }
 

@@ -136,6 +136,17 @@ func (t *Timeline) serverAt(at int64) content {
 	return t.contentWhile(func(s step) bool { return s.at <= at })
 }
 
+// revisionAt is the revision of the server's content at a time.
+func (t *Timeline) revisionAt(at int64) int64 {
+	rev := t.base
+	for _, s := range t.inOrder() {
+		if s.at <= at {
+			rev = max(rev, s.rev)
+		}
+	}
+	return rev
+}
+
 // copyOf is what a board at a revision has; false if the recording begins after that revision.
 func (t *Timeline) copyOf(rev int64) (content, bool) {
 	if rev < t.base {
@@ -210,7 +221,8 @@ func (t *Timeline) boardAt(boardID string, at int64) (b boardState) {
 			b.applied, b.appliedM, b.over = e.Revision, e.At, false
 		case history.Online:
 			b.online, b.since = true, e.At
-			b.over = b.over || access.OutageOver(e.OutageAgeMs)
+			// A board whose content is current resumes within a round trip, and the server tells of no content that it applied.
+			b.over = (b.over || access.OutageOver(e.OutageAgeMs)) && e.Revision < t.revisionAt(e.At)
 			if b.applied != e.Revision {
 				b.applied, b.appliedM = e.Revision, 0
 			}

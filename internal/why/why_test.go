@@ -121,6 +121,7 @@ func TestSides(t *testing.T) {
 		{"at exactly 36 h", nil, 2*minute + 36*hour, "ann", "", "revoked", "+onsite", 36 * 3600, 36*3600 - 60, true},
 		{"over 36 h", nil, 2*minute + 36*hour + 1, "ann", "", "revoked", "outage_limit", 36*3600 + 0.001, 36*3600 - 60 + 0.001, true},
 		{"back, not yet synchronized", back, 40*hour + 500, "ann", "", "revoked", "outage_limit", -1, 40*3600 - 180 + 0.5, true},
+		{"back with current content", func(p *tape) { p.board(40*hour, history.Online, 2, 40*hour-2*minute) }, 40*hour + 500, "ann", "", "revoked", "revoked", 0, 0, true},
 		{"synchronized again", synced, 40*hour + 1000, "ann", "", "revoked", "revoked", 0, 0, true},
 		{"dropped before it was synchronized", func(p *tape) { back(p); p.board(40*hour+400, history.Offline, 1, 0) }, 40*hour + 500, "ann", "", "revoked", "outage_limit", -1,
 			40*3600 - 180 + 0.5, true},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/mask"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
@@ -65,7 +66,7 @@ func (s *Service) importRows(by By, r ImportRequest, what string, f rowFunc) (Im
 		err := s.changeBy(s.cfg.Store.ChangeBehind, func(tx Tx) (err error) {
 			if at == 0 { // with the first rows, so that nothing is imported without it
 				if err := tx.InsertAudit(record.Audit{PlaceID: by.PlaceID, KeyID: by.KeyID, RequestID: by.RequestID,
-					Action: "import." + what, Detail: "source=" + *r.Source, Count: len(r.Items)}); err != nil {
+					Action: "import." + what, Detail: "source=" + mask.Text(*r.Source), Count: len(r.Items)}); err != nil {
 					return err
 				}
 			}

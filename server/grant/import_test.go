@@ -247,9 +247,9 @@ func TestImportAudited(t *testing.T) {
 		rows[i] = fmt.Sprintf(`{"phone":"0101234%04d"}`, i)
 	}
 	must.Get(h.ImportCustomers(byA, file("crm", rows...)))(t)
-	must.Get(h.ImportMemberships(byA, file("crm", `{"phone":"no"}`)))(t)
+	must.Get(h.ImportMemberships(byA, file("01012345678", `{"phone":"no"}`)))(t)
 	list, n, err := h.Audits("plc_a", 10, 0)
-	if err != nil || n != 2 || list[0].Action != "import.memberships" || list[0].Count != 1 || list[1].Action != "import.customers" || list[1].Count != 120 ||
+	if err != nil || n != 2 || list[0].Action != "import.memberships" || list[0].Count != 1 || list[0].Detail != "source=010-****-5678" || list[1].Action != "import.customers" || list[1].Count != 120 ||
 		list[1].KeyID != "key_a" || list[1].Detail != "source=crm" {
 		t.Errorf("audit log %+v, %v, want one row for each of the two imports", list, err)
 	}
