@@ -19,7 +19,7 @@ import (
 const stalled = 2 * time.Minute
 
 // errStalled: the fleet stood still. A cancelled context isn't that.
-var errStalled = fmt.Errorf("no further board connected for %s", stalled)
+var errStalled = fmt.Errorf("no further board got its content for %s", stalled)
 
 func (t *Testbed) startFleet(ctx context.Context, broker string) (err error) {
 	dial := dialTCP(broker, t.certs.mqtt.Own())

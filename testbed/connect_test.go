@@ -51,7 +51,12 @@ func TestConnectedIsNotArrived(t *testing.T) {
 	over := make(chan error, 1)
 	go func() { over <- f.Start(t.Context()) }()
 	for f.Online() < f.Len() {
-		runtime.Gosched()
+		select {
+		case err := <-over:
+			t.Fatalf("the start ended before the boards were connected: %v", err)
+		default:
+			runtime.Gosched()
+		}
 	}
 	if n := f.Arrived(); n != 0 || f.Len() == 0 {
 		t.Errorf("%d of %d arrived, want none", n, f.Len())

@@ -1,6 +1,9 @@
 package judge
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // otherCredit is the grant that the command of an opening names, if no ruling credits it; "" if one does, or if nobody
 // knows. Several commands may fit: others come by the same door at the same time, and who comes again within 3 s gets the
@@ -22,7 +25,7 @@ func (v *View) otherCredit(d *deciding) (other string) {
 		}
 		e := c.intents[0]
 		earlier := !v.before(d.started(), e)
-		if earlier && e.At < d.SentAt-sameMs-clockMs && v.before(c.told(d.outcome), d.started()) { // else its answer may be shared
+		if earlier && e.At < d.SentAt-sameMs-clockMs && v.before(cmp.Or(earliest(c.answers), c.told(d.outcome)), d.started()) { // else its answer may be shared
 			continue
 		}
 		if earlier || len(c.acts) == 0 || c.acts[0].GrantID == "" || slices.Contains(credits, c.acts[0].GrantID) {

@@ -21,7 +21,7 @@ func (x *frame) looked() {
 		places = x.placesOf(v.Journal.Of)
 	case v.Synced != nil:
 		places = x.placesOf(v.Synced.Of)
-	case v.Control != nil:
+	case v.Control != nil && !v.Control.refused():
 		places = v.Control.places(x)
 	}
 	verb := x.step.verbName()

@@ -25,13 +25,17 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		}
 		return out
 	case name == "statuses" && len(p) == 1:
-		for _, s := range statuses {
+		for k, s := range statuses {
 			list, _ := v.([]any)
 			all := slices.Clone(list)
-			for i := range all { // of many, a few at either end by themselves
+			for i := range all { // of many, a few at either end; in the middle, single ones with one other status
 				all[i] = as(all[i], float64(s))
-				if i < few || i >= len(all)-few {
-					out = append(out, put(list, spot{i}, all[i]), slices.Clone(all))
+				end := i < few || i >= len(all)-few
+				if end || k < 2 {
+					out = append(out, put(list, spot{i}, all[i]))
+				}
+				if end {
+					out = append(out, slices.Clone(all))
 				}
 			}
 		}
