@@ -80,9 +80,9 @@ func (c Clocks) Told(unordered int) string {
 		most, first, last = max(most, k.ErrNs), min(first, k.OffsetNs), max(last, k.OffsetNs)
 	}
 	if len(lost) > 0 {
-		return "clocks: not measured: " + strings.Join(lost, ", ") + "; times of different processes weren't compared"
+		return aboutClocks + "not measured: " + strings.Join(lost, ", ") + "; times of different processes weren't compared"
 	}
-	out := fmt.Sprintf("clocks: at most %s apart, known to ± %s", millis(last-first), millis(most))
+	out := fmt.Sprintf(aboutClocks+"at most %s apart, known to ± %s", millis(last-first), millis(most))
 	if most > FineNs {
 		out += " (± 1 ms would be fine)"
 	}
@@ -95,9 +95,15 @@ func (c Clocks) Told(unordered int) string {
 	return out
 }
 
+// aboutClocks begins each of these notes.
+const aboutClocks = "clocks: "
+
+// AboutClocks reports whether a note is what Told says.
+func AboutClocks(note string) bool { return strings.HasPrefix(note, aboutClocks) }
+
 // Routine reports whether a note is what Told says if nothing is wrong with the clocks.
 func Routine(note string) bool {
-	return strings.HasPrefix(note, "clocks: at most ") && !strings.Contains(note, "(")
+	return AboutClocks(note) && !strings.HasPrefix(note, aboutClocks+"not") && !strings.Contains(note, "(")
 }
 
 func millis(ns int64) string { return fmt.Sprintf("%.2f ms", float64(ns)/1e6) }

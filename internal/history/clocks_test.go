@@ -56,3 +56,24 @@ func TestClocksTold(t *testing.T) {
 		}
 	}
 }
+
+// TestNotesOnClocks: a note is recognized as such, and as a routine one only if every clock is known well.
+func TestNotesOnClocks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		clocks  Clocks
+		routine bool
+	}{
+		"well known":   {Clocks{{Measured: true, ErrNs: 1000}}, true},
+		"coarse":       {Clocks{{Measured: true, ErrNs: 2 * FineNs}}, false},
+		"not measured": {Clocks{{Source: "http://x", Why: "it is gone"}}, false},
+	} {
+		note := c.clocks.Told(0)
+		if !AboutClocks(note) || Routine(note) != c.routine {
+			t.Errorf("%s: %q is about clocks %t, routine %t; want true, %t", name, note, AboutClocks(note), Routine(note), c.routine)
+		}
+	}
+	if AboutClocks("the clocks") || Routine("another note") {
+		t.Error("another note counts as one about clocks")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
@@ -15,7 +16,7 @@ func cmd6(v *View) Verdict {
 	t := &tally{}
 	hit := map[string]bool{}
 	by := map[string]int{}
-	asked := 0
+	asked, looks := 0, sync.OnceValue(v.lastLooks)
 	for _, c := range v.order {
 		kind := v.struck(c)
 		if kind == "" {
@@ -27,7 +28,7 @@ func cmd6(v *View) Verdict {
 			t.checked++
 			by[kind]++
 		}
-		if asked == 0 && v.lookedInto(c, kind) {
+		if asked == 0 && v.lookedInto(c, kind, looks) {
 			asked++
 		}
 		hit[c.id] = true
@@ -59,7 +60,7 @@ func cmd6(v *View) Verdict {
 
 // lookedInto reports whether somebody looked at what became of a command: its key was used again, it was answered in spite of
 // a dead board or line, or a step read records or events of its place, or its board's journal.
-func (v *View) lookedInto(c *command, kind string) bool {
+func (v *View) lookedInto(c *command, kind string, looks func() map[string]*history.Event) bool {
 	from := earliest(c.intents, c.publishes)
 	if kind != "server" && len(c.answers) > 0 {
 		return true
@@ -67,15 +68,31 @@ func (v *View) lookedInto(c *command, kind string) bool {
 	if k := v.keys[c.key]; c.key != "" && k != nil && len(k.attempts) > 1 && slices.ContainsFunc(k.attempts, func(e *history.Event) bool { return sooner(from, e) }) {
 		return true
 	}
-	if slices.ContainsFunc(v.looks, func(e *history.Event) bool {
-		return e.Text == lookAtJournal && (e.PlaceID == "" || e.PlaceID == c.place) && sooner(from, e)
-	}) {
-		return true
+	last := looks()
+	return slices.ContainsFunc([]*history.Event{last[""], last[c.place]}, func(e *history.Event) bool { return e != nil && sooner(from, e) })
+}
+
+// lastLooks finds the last time that a step read the records or events of each place, or a board's journal there; "" is
+// a look at all places.
+func (v *View) lastLooks() map[string]*history.Event {
+	last := map[string]*history.Event{}
+	see := func(place string, e *history.Event) {
+		if last[place] == nil || sooner(last[place], e) {
+			last[place] = e
+		}
+	}
+	for _, e := range v.looks {
+		if e.Text == lookAtJournal {
+			see(e.PlaceID, e)
+		}
 	}
 	places := v.placeOfToken()
-	return slices.ContainsFunc(v.calls(), func(r *call) bool {
-		return r.ok() && !r.Own && len(r.Told) > 0 && places(r) == c.place && sooner(from, r.Event)
-	})
+	for _, r := range v.calls() {
+		if place := places(r); r.ok() && !r.Own && len(r.Told) > 0 && place != "" {
+			see(place, r.Event)
+		}
+	}
+	return last
 }
 
 // lookAtJournal is the text of a look at a board's journal, which says nothing of what the board has stored.

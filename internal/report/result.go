@@ -118,6 +118,9 @@ type Span struct {
 	Hits  int       `json:"hits"`
 }
 
+// InBackground is the detail of the place that a step in the background has until it is waited for.
+const InBackground = "in the background"
+
 // Step is the result of one step, or of one row of a table.
 type Step struct {
 	Name     string       `json:"name"`

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
@@ -54,7 +53,7 @@ func (s *settling) world(name string, events []history.Event) {
 func (s *settling) done() {
 	res := s.res
 	res.Unordered, res.Foreign, res.played, res.told, res.byWorld, res.alone = s.unordered, s.foreign, s.played, s.told, s.verdicts, s.alone
-	res.Notes = slices.DeleteFunc(res.Notes, func(n string) bool { return strings.HasPrefix(n, "clocks: ") }) // from an earlier judgement
+	res.Notes = slices.DeleteFunc(res.Notes, history.AboutClocks) // from an earlier judgement
 	if told := res.Clocks.Told(res.Unordered); told != "" {
 		res.Note("%s", told)
 	}

@@ -108,7 +108,7 @@ func named(steps []*Step, around string) (out []leaf) {
 		if len(s.Children) > 0 {
 			out = append(out, named(s.Children, name)...)
 		}
-		if len(s.Children) == 0 && s.Detail != "in the background" || s.Own() {
+		if len(s.Children) == 0 && s.Detail != InBackground || s.Own() {
 			out = append(out, leaf{name, s})
 		}
 	}

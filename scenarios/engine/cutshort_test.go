@@ -28,22 +28,16 @@ func TestCutShort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithCancel(t.Context())
-			loader := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
-				cancel()
-				return loadtest.Result{}, nil
-			}
-			var out bytes.Buffer
-			res, _ := Run(ctx, newFake(t).target(), []*File{parse(t, "steps: [{"+c.steps+"}]")}, Options{Loader: loader, Progress: &out})
+			res, out := interrupted(t, "steps: [{"+c.steps+"}]")
 			row := slices.IndexFunc(res.Ledger, func(r judge.Row) bool { return r.Clause == "CMD-1" })
 			if got := res.Ledger[row].Status; got != c.want {
-				t.Errorf("CMD-1 is %s, want %s\n%s", got, c.want, &out)
+				t.Errorf("CMD-1 is %s, want %s\n%s", got, c.want, out)
 			}
 			if f := res.Files[0]; f.Status != judge.Invalid || (res.Status == judge.Fail) != (c.want == judge.Fail) {
 				t.Errorf("the file is %s (%s), the run %s; want INVALID and a FAIL only with its guarantee", f.Status, f.Reason, res.Status)
 			}
 			if c.want == judge.Blocked && !strings.Contains(out.String(), "cut short after") {
-				t.Errorf("got %s\nwant the step to say that it was cut short", &out)
+				t.Errorf("got %s\nwant the step to say that it was cut short", out)
 			}
 		})
 	}
@@ -69,16 +63,23 @@ func TestFailedBeforeCutShort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithCancel(t.Context())
-			loader := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
-				cancel()
-				return loadtest.Result{}, nil
-			}
-			var out bytes.Buffer
-			res, _ := Run(ctx, newFake(t).target(), []*File{parse(t, "steps: ["+c.steps+"]")}, Options{Loader: loader, Progress: &out})
+			res, out := interrupted(t, "steps: ["+c.steps+"]")
 			if f := res.Files[0]; f.Status != c.want || !strings.Contains(f.Reason, c.reason) {
-				t.Errorf("got %s %q, want %s %q\n%s", f.Status, f.Reason, c.want, c.reason, &out)
+				t.Errorf("got %s %q, want %s %q\n%s", f.Status, f.Reason, c.want, c.reason, out)
 			}
 		})
 	}
+}
+
+// interrupted plays a scenario whose load step ends as the run is interrupted.
+func interrupted(t *testing.T, source string) (Result, *bytes.Buffer) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	loader := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
+		cancel()
+		return loadtest.Result{}, nil
+	}
+	out := &bytes.Buffer{}
+	res, _ := Run(ctx, newFake(t).target(), []*File{parse(t, source)}, Options{Loader: loader, Progress: out})
+	return res, out
 }

@@ -161,7 +161,7 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 		defer close(b.done)
 		b.result = f.now(bctx, sc, s, depth)
 	}()
-	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Status: judge.Pass, Detail: "in the background", At: f.run.now(), Started: clock.WallNow()}
+	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Status: judge.Pass, Detail: report.InBackground, At: f.run.now(), Started: clock.WallNow()}
 }
 
 func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepResult {

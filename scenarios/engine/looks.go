@@ -47,8 +47,8 @@ func (x *frame) placesOf(r Ref) map[string]bool {
 	return places
 }
 
-// places are those whose boards' state the request reads. Nothing else in the control API says
-// how far boards are, or what they did.
+// places are those whose boards' state the request reads. Nothing else in the control
+// API says how far boards are, or what they did.
 func (c *Control) places(x *frame) map[string]bool {
 	text, _ := c.Path.str(x.scope)
 	u, err := url.Parse(text)

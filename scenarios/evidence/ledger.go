@@ -33,7 +33,7 @@ func Proofs(steps []*report.Step, file string) (out []Proof) {
 	for _, s := range steps {
 		out = append(out, Proofs(s.Children, file)...)
 		leaves := slices.ContainsFunc(s.Children, func(c *report.Step) bool { return len(c.Clauses) > 0 })
-		if (!leaves || s.Own()) && s.Detail != "in the background" {
+		if (!leaves || s.Own()) && s.Detail != report.InBackground {
 			out = append(out, own(s, file)...)
 		}
 	}

@@ -114,8 +114,8 @@ func (h *Past) Forget(name string) {
 }
 
 // Captured says that names were captured from an answer, in their order. env is everything that the expressions saw
-// before the names had these values, and own the parts of the answer in it. slowest is that of a View. listens reports expressions that only show
-// that somebody listens; nil: none.
+// before the names had these values, and own the parts of the answer in it. slowest is that of a View. listens reports
+// expressions that only show that somebody listens; nil: none.
 func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, slowest float64, listens func(*expression.Expr) bool) {
 	src := &source{env: env, words: words, known: known{slowest: slowest}}
 	all := map[string]*given{}
