@@ -12,6 +12,7 @@ package doorlabtest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"testing"
@@ -169,7 +170,13 @@ func (l *Lab) FaultWith(body map[string]any) (remove func()) {
 	l.t.Helper()
 	var out struct{ FaultID string }
 	l.call(http.MethodPost, "/faults", body, &out)
-	return func() { l.t.Helper(); l.call(http.MethodDelete, "/faults/"+url.PathEscape(out.FaultID), nil, nil) }
+	return func() {
+		l.t.Helper()
+		err := l.lab.Do(context.WithoutCancel(l.t.Context()), http.MethodDelete, control.Prefix+"/faults/"+url.PathEscape(out.FaultID), nil, nil)
+		if fail, answered := errors.AsType[*client.Error](err); err != nil && !(answered && fail.Status == http.StatusNotFound) { // it may have ended by itself
+			l.t.Fatalf("doorlabtest: end the fault %s: %v", out.FaultID, err)
+		}
+	}
 }
 
 // Journal is what a board's relays did, oldest first.

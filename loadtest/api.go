@@ -208,7 +208,8 @@ func (d *domain) poll(ctx context.Context, via http.RoundTripper, listener, toke
 	var told struct{ Now time.Time }
 	err := client.Client{Base: listener, Token: token, HTTP: &http.Client{Transport: via}}.Do(ctx, http.MethodGet, control.Prefix+"/clock", nil, &told)
 	if err != nil {
-		return errors.Is(err, client.ErrUnreachable) && !errors.Is(err, context.Canceled)
+		fail, answered := errors.AsType[*client.Error](err) // a restarting server answers 503
+		return (errors.Is(err, client.ErrUnreachable) || answered && fail.Status >= 500) && !errors.Is(err, context.Canceled)
 	}
 	d.ahead.Store(int64(told.Now.Sub(clock.WallNow())))
 	return true

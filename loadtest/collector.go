@@ -27,6 +27,8 @@ type collector struct {
 	since    map[vocab.Outcome]*hdrhistogram.Histogram
 	lag      *hdrhistogram.Histogram
 	lastSent time.Duration
+	came     *hdrhistogram.Histogram // when answers came, in ms since the load began
+	by       float64                 // of results that were merged: AnsweredBy
 	statuses map[int]int64
 	codes    map[string]int64
 	errors   map[string]int64
@@ -44,7 +46,7 @@ type collector struct {
 func newCollector() *collector {
 	return &collector{
 		starved: map[string]int64{}, service: map[vocab.Outcome]*hdrhistogram.Histogram{}, since: map[vocab.Outcome]*hdrhistogram.Histogram{},
-		lag: newHistogram(), statuses: map[int]int64{}, codes: map[string]int64{}, errors: map[string]int64{}, samples: samples{}, series: newSeries(),
+		lag: newHistogram(), came: hdrhistogram.New(1, 400*24*3600*1000, 3), statuses: map[int]int64{}, codes: map[string]int64{}, errors: map[string]int64{}, samples: samples{}, series: newSeries(),
 	}
 }
 
@@ -81,16 +83,18 @@ func (c *collector) add(r *vegeta.Result) {
 	c.samples.take(outcome, millis(since), func() Sample { return sample(r, outcome, due.Sub(c.pacer.began), since) })
 	r.Headers, r.Body = nil, nil
 
+	offset := r.Timestamp.Sub(c.pacer.began)
 	c.record(outcome, r.Latency, since, lag)
+	c.arrived(outcome, offset+r.Latency)
 	if of := c.stage(due.Sub(c.pacer.began)); of != nil {
 		of.record(outcome, r.Latency, since, lag)
+		of.arrived(outcome, offset+r.Latency)
 		of.sent++
 		if slices.Contains(own, name) {
 			of.errors[name]++
 		}
 	}
-	c.metrics.answered(outcome, r.Latency, since, lag, c.pacer.schedule.rate(due.Sub(c.pacer.began).Seconds()))
-	offset := r.Timestamp.Sub(c.pacer.began)
+	c.metrics.answered(outcome, r.Latency, since, lag)
 	c.lastSent = max(c.lastSent, offset)
 
 	c.mu.Lock()
@@ -108,6 +112,28 @@ func (c *collector) record(outcome vocab.Outcome, took, since, lag time.Duration
 		record(c.of(c.since, name), since)
 	}
 	record(c.lag, lag)
+}
+
+// arrived notes when an answer came. What wasn't served isn't counted.
+func (c *collector) arrived(outcome vocab.Outcome, at time.Duration) {
+	if outcome != rejected && outcome != noAnswer {
+		_ = c.came.RecordValue(max(at.Milliseconds(), 1)) // no load takes longer than the histogram's range
+	}
+}
+
+// answeredBy is when 99% of the answers had come, in seconds since the load began. The last ones would tell of their own
+// slowness, not of how many the system answers per second.
+func (c *collector) answeredBy() float64 {
+	return max(c.by, float64(c.came.ValueAtPercentile(99))/1000)
+}
+
+// promptly is how long after a stretch its last answers may come without making its rate lower.
+const promptly = 1.0
+
+// answerRate is how many answers came per second of a stretch that was to take so long: a system that answers late, after
+// everything was sent, has answered fewer.
+func (c *collector) answerRate(from, seconds float64) float64 {
+	return float64(c.sent-c.count(rejected)-c.count(noAnswer)) / max(seconds, c.answeredBy()-from-promptly)
 }
 
 func (c *collector) of(m map[vocab.Outcome]*hdrhistogram.Histogram, name vocab.Outcome) *hdrhistogram.Histogram {

@@ -37,7 +37,7 @@ func TestWhatThresholdsMeasure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := l.judge(name, "1s", c, 2); got.Value != want {
+		if got := l.judge(name, "1s", c, 0, 2); got.Value != want {
 			t.Errorf("%s: got %s, want %s", name, got.Value, want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestWhatThresholdsMeasure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := l.judge(w.name, w.limit, c, 2); got.Value != w.want || !got.OK {
+		if got := l.judge(w.name, w.limit, c, 0, 2); got.Value != w.want || !got.OK {
 			t.Errorf("%s of %s: got %s, holds: %t, want %s, which holds", w.name, w.limit, got.Value, got.OK, w.want)
 		}
 	}

@@ -25,18 +25,20 @@ func compare(path string, before, now Result) *Comparison {
 			Noise: round(float64(cmp.Or(now.Plan.Precision, 0.05))*before.Highest, 1)}, true)
 	}
 	if before.Highest == now.Highest {
+		if before.AnsweredBy > 0 && now.AnsweredBy > 0 { // an older version doesn't tell
+			was := before.answerRate()
+			c.add(Change{Name: "answers per second", Unit: "/s", Before: was, Now: now.answerRate(), Noise: round(0.05*was, 1)}, true)
+		}
 		errs := func(p Point) float64 { return float64(p.Outcomes[rejected] + p.Outcomes[noAnswer]) }
 		for _, m := range []struct {
-			name, unit string
-			more       bool // is better
-			of         func(Point) float64
+			name string
+			of   func(Point) float64
 		}{
-			{"answers per second", "/s", true, func(p Point) float64 { return float64(p.Planned) - errs(p) }},
-			{"p50", "ms", false, func(p Point) float64 { return p.P50 }},
-			{"p99", "ms", false, func(p Point) float64 { return p.P99 }},
-			{"slowest", "ms", false, func(p Point) float64 { return p.Max }},
+			{"p50", func(p Point) float64 { return p.P50 }},
+			{"p99", func(p Point) float64 { return p.P99 }},
+			{"slowest", func(p Point) float64 { return p.Max }},
 		} {
-			c.add(change(m.name, m.unit, values(before, m.of), values(now, m.of)), m.more)
+			c.add(change(m.name, values(before, m.of), values(now, m.of)), false)
 		}
 		was, is := sum(values(before, errs)), sum(values(now, errs))
 		c.add(Change{Name: "errors of the whole run", Before: was, Now: is, Noise: round(3*math.Sqrt(was), 1)}, false)
@@ -55,6 +57,9 @@ func differences(before, now Result) (out []string) {
 			}
 		}
 	}
+	for key, of := range map[string]func(Result) string{"shard": part, "requests sent": complete, "figures": sound} {
+		was[key], is[key] = of(before), of(now)
+	}
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(is)))))) {
 		if a, b := was[key], is[key]; a != b {
 			out = append(out, fmt.Sprintf("%s %s, now %s", key, cmp.Or(a, "left out"), cmp.Or(b, "left out")))
@@ -62,6 +67,25 @@ func differences(before, now Result) (out []string) {
 	}
 	return out
 }
+
+// part is which part of a load a run was, "" for all of it.
+func part(r Result) string {
+	if r.Shard == nil {
+		return ""
+	}
+	return r.Shard.String()
+}
+
+// complete says how much of its plan a run sent that ended early, "" for all.
+func complete(r Result) string {
+	if r.Sent >= r.Planned || len(r.Search) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", amount.Number(r.Sent), amount.Number(r.Planned))
+}
+
+// sound says why a run's figures don't describe the system, "" if they do.
+func sound(r Result) string { return strings.Join(r.doubted(), "; ") }
 
 // asked is what a plan sends, by its keys; a different seed sends the same mix. What a search sends depends on how it judges.
 func asked(p Plan) map[string]string {
@@ -111,8 +135,8 @@ func values(r Result, of func(Point) float64) []float64 {
 	return list
 }
 
-func change(name, unit string, before, now []float64) Change {
-	c := Change{Name: name + ", median of all seconds", Unit: unit, Before: round(plot.Median(before), 3), Now: round(plot.Median(now), 3)}
+func change(name string, before, now []float64) Change {
+	c := Change{Name: name + ", median of all seconds", Unit: "ms", Before: round(plot.Median(before), 3), Now: round(plot.Median(now), 3)}
 	// Standard error of a median: 1.2533 sigma / sqrt(n), three of them.
 	chance := 3 * 1.2533 * math.Hypot(spreadOf(before)/math.Sqrt(count(before)), spreadOf(now)/math.Sqrt(count(now)))
 	c.Noise = round(max(chance, c.Before*0.05, 0.5), 3)

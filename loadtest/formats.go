@@ -62,11 +62,14 @@ func (t Threshold) why() string {
 func (r Result) suites() []report.Suite {
 	name := cmp.Or(r.Plan.Name, "load")
 	run := report.Case{Name: "the run counts", Seconds: r.Seconds, Status: judge.Pass}
-	if r.Verdict == Invalid {
-		run.Status, run.Why = judge.Invalid, strings.Join(r.Reasons, "; ")
+	if doubts := r.doubted(); len(doubts) > 0 || r.Verdict == Invalid {
+		run.Status, run.Why = judge.Invalid, cmp.Or(strings.Join(doubts, "; "), strings.Join(r.Reasons, "; "))
 	}
-	if r.Breaches > 0 {
+	switch {
+	case r.Breaches > 0:
 		run.Status, run.Why = judge.Fail, r.FirstBreach
+	case r.lost > 0:
+		run.Status, run.Why = judge.Fail, "a part that can't be merged is a FAIL: "+strings.Join(r.Reasons, "; ")
 	}
 	s := report.Suite{Name: name, Status: judge.Status(r.Verdict), Started: r.Started, Seconds: r.Seconds, Cases: []report.Case{run}}
 	for _, t := range r.Thresholds {
@@ -109,8 +112,11 @@ func (r Result) WriteSummary(w io.Writer) error {
 		b.WriteString("\n| stage | sent | p50 | p99 | max | errors |\n|---|--:|--:|--:|--:|--:|\n")
 	}
 	for _, s := range r.Stages {
-		all := s.Latency()
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", s.Name, amount.Number(s.Sent), ms(all.P50), ms(all.P99), ms(all.Max), amount.Number(s.Errors()))
+		all, shown := s.Latency(), ms
+		if s.Sent == 0 {
+			shown = func(float64) string { return "-" }
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", s.Name, amount.Number(s.Sent), shown(all.P50), shown(all.P99), shown(all.Max), amount.Number(s.Errors()))
 	}
 	if len(r.Thresholds) > 0 {
 		b.WriteString("\n| threshold | limit | measured | |\n|---|--:|--:|---|\n")

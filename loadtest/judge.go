@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 		Started: c.pacer.began.UTC(), Planned: s.total, Sent: c.sent,
 		Attempts: w.sent.Load(), Renewed: w.renewed.Load(), Repeats: src.repeats, Replayed: c.replayed,
 		Lag: summarize(c.lag), Outcomes: c.outcomes(), Statuses: map[string]int64{}, Codes: c.codes, Errors: c.errors,
-		Series: c.series.finish(), Samples: c.samples.list(), Stages: r.plan.stageResults(c),
+		AnsweredBy: c.answeredBy(), Series: c.series.finish(), Samples: c.samples.list(), Stages: r.plan.stageResults(c),
 	}
 	for status, n := range c.statuses {
 		res.Statuses[strconv.Itoa(status)] = n
@@ -79,6 +80,11 @@ func (r *runner) invalid(c *collector, late float64, res Result) (why []string) 
 	if lag := res.Lag.P99; lag > float64(time.Duration(r.plan.MaxLag))/1e6 {
 		why = append(why, fmt.Sprintf("the generator lagged: p99 %s behind the plan, allowed %s", ms(lag), span(r.plan.MaxLag)))
 	}
+	for _, j := range r.plan.stretches(c, res.Seconds)[1:] { // a stage may be too short to show in the whole run's lag
+		if lag := time.Duration(j.of.lag.ValueAtPercentile(99)) * time.Microsecond; len(j.limits) > 0 && j.of != c && lag > time.Duration(r.plan.MaxLag) {
+			why = append(why, fmt.Sprintf("%sthe generator lagged: p99 %s behind the plan, allowed %s", j.prefix, ms(millis(lag)), span(r.plan.MaxLag)))
+		}
+	}
 	if res.SentRate < 0.98*res.PlannedRate && late > 0.05 { // below 50 ms a run is too short to tell
 		why = append(why, fmt.Sprintf("the generator sent %s of %s planned", perSecond(res.SentRate), perSecond(res.PlannedRate)))
 	}
@@ -109,7 +115,7 @@ func (r *runner) broken(c *collector) *Threshold {
 			if counted := l.answers() && !l.share; !counted && young {
 				continue
 			}
-			if t := l.judge(name, j.limits[name], j.of, j.seconds); !t.OK && t.Value != none {
+			if t := l.judge(name, j.limits[name], j.of, j.from, j.seconds); !t.OK && t.Value != none {
 				t.Name = j.prefix + name
 				return &t
 			}
@@ -156,10 +162,11 @@ func (r *Result) judgeThreshold(l limit, name string, j stretch, c *collector) {
 	case r.Shard != nil && r.Shard.Of > 1 && (l.waits() || j.of.sent == 0):
 		t.Value, t.OK, t.Idle = waiting, true, true
 	case l.measure == "rate" && r.apart > together: // INVALID anyway, whatever the rate
-		t.Value = "not judged"
+		t.Value, t.OK, t.Idle = "not judged", true, true
 	default:
-		t = l.judge(name, t.Limit, j.of, j.seconds)
+		t = l.judge(name, t.Limit, j.of, j.from, j.seconds)
 		t.Name = j.prefix + name
+		t.Idle = t.Value != none && l.idle(float64(j.of.sent), cmp.Or(time.Duration(r.Plan.Timeout), answerWait))
 		if c.aborted != nil && c.aborted.Name == t.Name && t.OK { // the answers that were still on their way don't make up for what wasn't sent
 			t = *c.aborted
 		}

@@ -103,7 +103,8 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 		others = armedAlready(inner, t.clients())
 	}
 	if err := r.wait(inner); err != nil {
-		return Result{}, errors.Join(err, files.finish(Result{Plan: r.plan, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Shard: r.shard, Series: []Point{}}))
+		return Result{}, errors.Join(err, files.finish(Result{Schema: SchemaVersion, Version: o.Version, Seed: r.seed, World: r.world(), Plan: r.plan, Verdict: Invalid,
+			Reasons: []string{"interrupted before its start"}, Shard: r.shard, Series: []Point{}}))
 	}
 	res, err := r.run(inner)
 	if others != "" {

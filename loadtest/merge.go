@@ -99,13 +99,15 @@ func merge(parts []Result, wrong []string) Result {
 			}
 		}
 	}
+	m.AnsweredBy = c.answeredBy()
 	m.PlannedRate, m.SentRate = round(m.PlannedRate, 4), round(m.SentRate, 4)
 	m.doubt(slices.Concat(wrong, twice, unlike(parts))...)
+	begun := slices.DeleteFunc(slices.Clone(parts), func(p Result) bool { return !p.began() })
 	m.Lag, m.Outcomes, m.Codes, m.Errors = summarize(c.lag), c.outcomes(), c.codes, c.errors
 	m.Stages = m.Plan.stageResults(c)
-	m.Series, m.Phases, m.Lab, m.Samples = mergeSeries(m.Started, parts), mergePhases(parts), mergeLabs(m.Started, parts), mergeSamples(parts)
+	m.Series, m.Phases, m.Lab, m.Samples = mergeSeries(m.Started, begun), mergePhases(begun), mergeLabs(m.Started, begun), mergeSamples(begun)
 	m.Faults = mergeFaults(parts)
-	m.startedApart(parts)
+	m.startedApart(begun)
 	judgeThresholds(&m, c)
 	if m.Plan.Abort && m.Sent < m.Planned { // it doesn't excuse a broken limit, and keeping all of them proves nothing
 		m.doubt(fmt.Sprintf("stopped early: %s of %s were sent", amount.Number(m.Sent), amount.Many(int(m.Planned), "request")))
@@ -134,10 +136,13 @@ func (m *Result) add(p Result) {
 	m.PlannedRate, m.SentRate = m.PlannedRate+p.PlannedRate, m.SentRate+p.SentRate
 	m.Validated, m.Breaches, m.FirstBreach = m.Validated+p.Validated, m.Breaches+p.Breaches, cmp.Or(m.FirstBreach, p.FirstBreach)
 	addAll(m.Statuses, p.Statuses)
-	if p.Started.Before(m.Started) {
+	if p.began() && (!m.began() || p.Started.Before(m.Started)) {
 		m.Started = p.Started
 	}
 }
+
+// began is false for a part that was interrupted before its first request: it has no time.
+func (r Result) began() bool { return !r.Started.IsZero() }
 
 // index orders parts.
 func (r Result) index() int {
@@ -229,7 +234,7 @@ func (c *collector) merge(p Result) error {
 		errs = append(errs, add(c.of(c.service, o.Name), o.Service), add(c.of(c.since, o.Name), o.Scheduled))
 	}
 	errs = append(errs, c.mergeStages(p))
-	c.sent += p.Sent
+	c.sent, c.by = c.sent+p.Sent, max(c.by, p.AnsweredBy)
 	addAll(c.codes, p.Codes)
 	addAll(c.errors, p.Errors)
 	return errors.Join(errs...)

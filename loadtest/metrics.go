@@ -45,7 +45,7 @@ func NewMetrics() *Metrics {
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
 // answered counts a finished request.
-func (m *Metrics) answered(outcome vocab.Outcome, took, since, lag time.Duration, rate float64) {
+func (m *Metrics) answered(outcome vocab.Outcome, took, since, lag time.Duration) {
 	if m == nil {
 		return
 	}
@@ -53,7 +53,13 @@ func (m *Metrics) answered(outcome vocab.Outcome, took, since, lag time.Duration
 	m.seconds.WithLabelValues("sent").Observe(took.Seconds())
 	m.seconds.WithLabelValues("planned").Observe(since.Seconds())
 	m.lag.Observe(lag.Seconds())
-	m.planned.Set(rate)
+}
+
+// plans notes how many requests per second the plan asks for now.
+func (m *Metrics) plans(rate float64) {
+	if m != nil {
+		m.planned.Set(rate)
+	}
 }
 
 func (m *Metrics) replay() {

@@ -12,8 +12,9 @@ import (
 // goroutine calls it, before each tick, so anyone who has a result may read began.
 type pacer struct {
 	*schedule
-	ctx   context.Context // ends the waiting
-	began time.Time
+	ctx     context.Context // ends the waiting
+	metrics *Metrics
+	began   time.Time
 }
 
 // long is the longest wait left to vegeta, whose own waiting can't be interrupted; the pacer waits for the rest itself.
@@ -28,6 +29,7 @@ func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 		return 0, true
 	}
 	wait := p.at(int64(hits)) - elapsed
+	p.metrics.plans(p.rate((elapsed + max(wait, 0)/2).Seconds())) // in the middle of a pause, 0
 	if wait > long {
 		if client.Pause(p.ctx, wait-long/2) != nil {
 			return 0, true

@@ -48,8 +48,10 @@ func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 		Scopes      []string `json:"scopes"`
 	}
 	switch {
-	case err != nil:
-		return x, fmt.Errorf("token of %s: %w", p.PlaceID, err)
+	case err != nil: // nobody counted it, so the next request may try again
+		return x, fmt.Errorf("token of %s: %w: %w", p.PlaceID, client.ErrUnreachable, err)
+	case a.status == http.StatusServiceUnavailable:
+		return x, fmt.Errorf("token of %s: %w: %d %s", p.PlaceID, client.ErrUnavailable, a.status, a.code)
 	case a.status == http.StatusTooManyRequests:
 		return x, fmt.Errorf("token of %s: %d %s: %w", p.PlaceID, a.status, a.code, &client.Limited{After: client.RetryAfter(a.header.Get("Retry-After"))})
 	case a.status == http.StatusUnauthorized:

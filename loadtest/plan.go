@@ -157,8 +157,12 @@ func (p Plan) values(given func(key string) bool) []Problem {
 	c.want(p.Skew > 1, "$.skew", "must be above 1")
 	c.want(p.RepeatedKeys < 1, "$.repeatedKeys", "must be below 100%%: some requests must be originals")
 	c.thresholds("$", p.Thresholds)
+	called := map[string]bool{}
 	for i, s := range p.Stages {
-		c.thresholds(fmt.Sprintf("$.stages[%d]", i), s.Thresholds)
+		at := fmt.Sprintf("$.stages[%d]", i)
+		c.thresholds(at, s.Thresholds)
+		c.want(!called[s.called(i)], at+".name", "%q is the name of another stage, too; results go by it", s.called(i))
+		called[s.called(i)] = true
 	}
 	c.fleet(p.Fleet)
 	c.faults(p)

@@ -173,6 +173,9 @@ func (r *runner) gather(ctx context.Context, target Target, log *history.Log, cl
 	if t.division, err = history.NewDivision(r.opts.OutDir); err != nil {
 		return nil, err
 	}
+	for _, d := range r.doors { // what happens at a door is judged at its place, whoever asked
+		t.division.Door(d.id, d.place.PlaceID)
+	}
 	t.next(&t.since)
 	failed := log.Each(0, func(e *history.Event) error {
 		if cut := cutOff(ctx); cut != nil {

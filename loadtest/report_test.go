@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/doorlab/doorlab/internal/must"
-	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -116,13 +115,29 @@ func TestBaseline(t *testing.T) {
 		if c.Changes[1].Verdict != "better" || c.Changes[2].Verdict != "worse" {
 			t.Errorf("compared: %+v, want the p50 better and the p99 worse", c)
 		}
-		silent := before
-		silent.Series = slices.Clone(before.Series)
-		for i := range silent.Series {
-			silent.Series[i].Outcomes = map[vocab.Outcome]int64{noAnswer: silent.Series[i].Planned / 2}
+		silent, late := before, before
+		silent.Outcomes = slices.Clone(before.Outcomes)
+		for i := range silent.Outcomes {
+			silent.Outcomes[i].Count /= 2
 		}
-		if c := compare(dir, before, silent).Changes[0]; c.Verdict != "worse" || c.Is() != "50/s" {
-			t.Errorf("half of the answers: %+v, want 50/s, which is worse", c)
+		late.AnsweredBy = 2*before.Seconds + promptly
+		for name, r := range map[string]Result{"half of the answers": silent, "answers that come until twice the time": late} {
+			if c := compare(dir, before, r).Changes[0]; c.Verdict != "worse" || c.Is() != "50/s" {
+				t.Errorf("%s: %+v, want 50/s, which is worse", name, c)
+			}
+		}
+		for name, change := range map[string]func(*Result){
+			"shard left out, now 1/2":                    func(r *Result) { r.Shard = &Shard{Index: 1, Of: 2} },
+			"requests sent left out, now 50 of":          func(r *Result) { r.Sent = 50 },
+			"figures left out, now the generator lagged": func(r *Result) { r.Doubts = []string{"the generator lagged"} },
+			"figures left out, now interrupted after 10": func(r *Result) { r.Verdict, r.Reasons = Invalid, []string{"interrupted after 10"} },
+		} {
+			other := before
+			change(&other)
+			c := compare(dir, before, other)
+			if !strings.Contains(strings.Join(c.Unlike, "\n"), name) || slices.ContainsFunc(c.Changes, func(c Change) bool { return c.Verdict != unlikeRuns }) {
+				t.Errorf("want nothing comparable because of %q, got %v\n%v", name, c.Unlike, c.Changes)
+			}
 		}
 		target, o := bubble(newFake())
 		o.Baseline = filepath.Join(dir, "none.json")

@@ -42,6 +42,7 @@ type Result struct {
 	Replayed    int64     `json:"replayed"`    // answers that said Idempotent-Replayed
 	PlannedRate float64   `json:"plannedRate"` // per second
 	SentRate    float64   `json:"sentRate"`
+	AnsweredBy  float64   `json:"answeredBy,omitempty"` // seconds until 99% of the answers had come
 
 	Validated   int64  `json:"validated"`             // answers held against the target's OpenAPI documents
 	Breaches    int64  `json:"breaches"`              // ... that do not fit

@@ -225,7 +225,7 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 	pacing, stop := context.WithCancel(ctx) // vegeta's own Stop doesn't end a wait of the pacer
 	defer stop()
 	c := newCollector()
-	c.pacer, c.metrics = &pacer{schedule: s, ctx: pacing}, r.opts.Metrics
+	c.pacer, c.metrics = &pacer{schedule: s, ctx: pacing, metrics: r.opts.Metrics}, r.opts.Metrics
 	defer c.metrics.pause()
 	defer c.progress(r.opts.Progress, s, name)()
 	end := r.disturb(ctx, src.uses)

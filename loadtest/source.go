@@ -70,13 +70,16 @@ type source struct {
 	pool     pool
 }
 
+// mostFirsts is how many requests can be remembered to be repeated.
+const mostFirsts = 1 << 20
+
 func newSource(p Plan, s *schedule, base *url.URL, doors []door, seed int64, run string, now func() time.Time) *source {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0x646f6f72+uint64(s.turns.number())<<32))
 	src := &source{used: map[string]bool{}, plan: p, sched: s, base: base, run: run, tag: newKey(run, -1)[:8], now: now, rng: rng, share: s.repeats(p.RepeatedKeys)}
 	pick := spread(p, doors, rng)
 	src.pick = func() door { d := pick(); src.used[d.id] = true; return d }
 	window := s.peak() * time.Duration(p.RepeatAfter).Seconds() * 2
-	src.recent = make([]*hit, int(min(max(window, 1024), 1<<17)))
+	src.recent = make([]*hit, int(min(max(window, 1024), mostFirsts)))
 	return src
 }
 

@@ -20,6 +20,8 @@ type StageResult struct {
 	Lag      Latency   `json:"lag"`
 	Outcomes []Outcome `json:"outcomes"` // "all" first
 
+	AnsweredBy float64 `json:"answeredBy,omitempty"` // seconds into the run by which 99% of the answers had come
+
 	Interrupted int64 `json:"interrupted,omitempty"` // of those without an answer, how many an interruption cancelled or the generator couldn't send
 }
 
@@ -28,6 +30,17 @@ func (s StageResult) Latency() Latency { return s.outcome(everything).Scheduled 
 
 // Errors are the requests that were rejected or got no answer.
 func (s StageResult) Errors() int64 { return s.outcome(rejected).Count + s.outcome(noAnswer).Count }
+
+// answerRate is how many answers came per second of the whole run, see collector.answerRate.
+func (r Result) answerRate() float64 {
+	n := int64(0)
+	for _, o := range r.Outcomes {
+		if o.Name != everything && o.Name != rejected && o.Name != noAnswer {
+			n += o.Count
+		}
+	}
+	return roundRate(float64(n) / max(r.Seconds, r.AnsweredBy-promptly))
+}
 
 func (s StageResult) outcome(name vocab.Outcome) Outcome {
 	for _, o := range s.Outcomes {
@@ -70,7 +83,7 @@ func (p Plan) stageResults(c *collector) (out []StageResult) {
 		if outcomes == nil { // nothing was due
 			outcomes = []Outcome{}
 		}
-		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes, of.unsent()})
+		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes, of.answeredBy(), of.unsent()})
 		from += seconds
 	}
 	return out
@@ -81,7 +94,7 @@ func (c *collector) mergeStages(p Result) error {
 	var errs []error
 	for i, s := range p.Stages {
 		if s.Sent > 0 {
-			errs = append(errs, c.ofStage(i).merge(Result{Sent: s.Sent, Lag: s.Lag, Outcomes: s.Outcomes, Errors: map[string]int64{interrupted: s.Interrupted}}))
+			errs = append(errs, c.ofStage(i).merge(Result{Sent: s.Sent, AnsweredBy: s.AnsweredBy, Lag: s.Lag, Outcomes: s.Outcomes, Errors: map[string]int64{interrupted: s.Interrupted}}))
 		}
 	}
 	return errors.Join(errs...)

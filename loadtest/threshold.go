@@ -114,8 +114,8 @@ func (l limit) count(text string) (limit, error) {
 // none is the value of a threshold that had nothing to measure.
 const none = "none"
 
-// judge measures one threshold on what was collected.
-func (l limit) judge(name, text string, c *collector, seconds float64) Threshold {
+// judge measures one threshold on what was collected in a stretch of the load.
+func (l limit) judge(name, text string, c *collector, from, seconds float64) Threshold {
 	t := Threshold{Name: name, Limit: text}
 	if c.sent == 0 { // such as a stage that is a pause, or that the load didn't reach: no figure is evidence
 		t.Value = none
@@ -132,7 +132,7 @@ func (l limit) judge(name, text string, c *collector, seconds float64) Threshold
 	case "lag":
 		v = float64(c.lag.ValueAtPercentile(99)) / 1000
 	case "rate":
-		v = float64(c.sent-c.count(rejected)-c.count(noAnswer)) / seconds
+		v = c.answerRate(from, seconds)
 	default:
 		v = l.hits(c)
 		if l.share {
@@ -146,12 +146,11 @@ func (l limit) judge(name, text string, c *collector, seconds float64) Threshold
 	if t.Value = l.said(v); !t.OK {
 		t.Value = l.broken(v)
 	}
-	t.Idle = l.idle(float64(c.sent))
 	return t
 }
 
 // idle reports whether no answers to so many requests break the limit.
-func (l limit) idle(sent float64) bool {
+func (l limit) idle(sent float64, timeout time.Duration) bool {
 	switch {
 	case l.atLeast:
 		return l.value <= 0
@@ -162,7 +161,7 @@ func (l limit) idle(sent float64) bool {
 	case l.measure == "lag": // the generator's own
 		return true
 	case l.measure != "rate":
-		return l.value >= answerWait.Seconds()*1000
+		return l.value >= timeout.Seconds()*1000
 	}
 	return false
 }

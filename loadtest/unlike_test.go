@@ -67,7 +67,7 @@ func TestShardsThatDontBelongTogether(t *testing.T) {
 				return p
 			}, Invalid, "shard 2/4: the generator lagged", 6},
 			"one that sent nothing": {func(p []Result) []Result {
-				p[1] = Result{Plan: p[1].Plan, Schema: p[1].Schema, Seed: p[1].Seed, Shard: p[1].Shard, Verdict: Invalid, Reasons: []string{"interrupted before its start"}, Started: p[0].Started}
+				p[1] = Result{Plan: p[1].Plan, Schema: p[1].Schema, Seed: p[1].Seed, Shard: p[1].Shard, Verdict: Invalid, Reasons: []string{"interrupted before its start"}}
 				return p
 			}, Invalid, "shard 2/4: interrupted before its start", 6},
 			"a start 1.2 s later": {func(p []Result) []Result { p[3].Started = p[3].Started.Add(1200 * time.Millisecond); return p }, Invalid, "rate_min can't be judged: the generators started 1.2 s apart", 6},
@@ -83,7 +83,14 @@ func TestShardsThatDontBelongTogether(t *testing.T) {
 			"a breach, and one lost": {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p[1:] }, Fail, "CMD-1: 2 bad of 7", 4},
 			"a broken contract":      {func(p []Result) []Result { p[2].Breaches, p[2].FirstBreach = 1, "no such field"; return p }, Fail, "no such field", 4},
 		} {
-			m := merge(c.change(generators(t, 4)), nil)
+			parts := c.change(generators(t, 4))
+			for i := range parts {
+				parts[i].Lab = &Lab{Seconds: []LabSecond{{Online: 1}}}
+			}
+			m := merge(parts, nil)
+			if m.Seconds > 1e6 || len(m.Series) > 1e6 || len(m.Lab.Seconds) > 1e6 {
+				t.Errorf("%s: %v s, %d and %d seconds in its series, want those of the run", name, m.Seconds, len(m.Series), len(m.Lab.Seconds))
+			}
 			if all := strings.Join(m.Reasons, "\n"); m.Verdict != c.verdict || !strings.Contains(all, c.want) || m.ExitCode() != c.code {
 				t.Errorf("%s: %s, exit %d\n%s\nwant %s, exit %d, %q", name, m.Verdict, m.ExitCode(), all, c.verdict, c.code, c.want)
 			}

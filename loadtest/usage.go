@@ -93,18 +93,23 @@ func (t Target) counts(ctx context.Context) []counted {
 		families[f.GetName()] = f
 	}
 	all := []counted{countsOf("generator", families)}
-	for i, base := range t.Control {
-		name := "server"
-		if i > 0 {
-			name = fmt.Sprintf("boards %d", i)
-		}
+	fleets := 0
+	for _, base := range t.Control {
 		families, err := t.page(ctx, base)
 		if err != nil {
 			continue
 		}
+		name := "server"
+		if families["doorlab_boards"] == nil { // only a server counts the boards that it knows
+			fleets++
+			name = fmt.Sprintf("boards %d", fleets)
+		}
 		c := countsOf(name, families)
 		if c.began == all[0].began {
-			all[0].Name, all[0].boards, all[0].refused = "generator, server and boards", c.boards, c.refused
+			if all[0].Name = "generator, server and boards"; name != "server" {
+				all[0].Name = "generator and boards"
+			}
+			all[0].boards, all[0].refused = c.boards, c.refused
 			continue
 		}
 		all = append(all, c)
@@ -119,7 +124,11 @@ func (t Target) page(ctx context.Context, base string) (map[string]*dto.MetricFa
 	if err != nil {
 		return nil, err
 	}
-	resp, err := cmp.Or(client.Trusting(t.TLS), http.DefaultClient).Do(req)
+	web := client.Trusting(t.TLS)
+	if web != nil { // a client of this call alone
+		defer web.CloseIdleConnections()
+	}
+	resp, err := cmp.Or(web, http.DefaultClient).Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -54,3 +54,34 @@ func TestBoardsTime(t *testing.T) {
 		t.Errorf("got %q, want it to contain %q", got, want)
 	}
 }
+
+// TestWhoseProcess: what shares the generator's process is named, the server only if its listener is there.
+func TestWhoseProcess(t *testing.T) {
+	t.Parallel()
+	own := (&Target{}).counts(t.Context())[0].began
+	listener := func(began float64, server bool) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds %f\n", began)
+			if server {
+				_, _ = fmt.Fprint(w, "# TYPE doorlab_boards gauge\ndoorlab_boards{state=\"online\"} 1\n")
+			}
+		}))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	for want, control := range map[string][]string{
+		"generator":                             nil,
+		"generator, server and boards":          {listener(own, true)},
+		"generator and boards, server":          {listener(1, true), listener(own, false)},
+		"generator and boards":                  {listener(own, false)},
+		"generator, server, boards 1, boards 2": {listener(1, true), listener(2, false), listener(3, false)},
+	} {
+		var names []string
+		for _, c := range (&Target{Control: control}).counts(t.Context()) {
+			names = append(names, c.Name)
+		}
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

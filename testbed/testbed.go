@@ -227,6 +227,9 @@ func (t *Testbed) Failed() <-chan error { return t.failed }
 // Boards is the number of simulated boards.
 func (t *Testbed) Boards() int { return t.fleet.Len() }
 
+// TestBoards is how many of them are test places'.
+func (t *Testbed) TestBoards() int { return t.cfg.World.TestBoards() }
+
 // Example is a place to try things out: its boards are simulated and its key works; ok is false if there is none.
 func (t *Testbed) Example() (place ReadyPlace, doorID string, ok bool) {
 	for i, p := range t.cfg.World.Places {

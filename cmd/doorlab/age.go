@@ -91,6 +91,11 @@ func runAge(ctx context.Context, e *env, f *ageFlags) error {
 		return err
 	}
 	defer cleanup()
+	release, err := hold(out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := clearOut(out); err != nil {
 		return err
 	}

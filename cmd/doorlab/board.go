@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/control"
 	"github.com/spf13/cobra"
 )
 
@@ -155,23 +154,12 @@ func (t toldRow) show(out io.Writer) {
 }
 
 func boardRotate(e *env) *cobra.Command {
-	f := &keysFlags{}
-	c := &cobra.Command{
-		Use: "rotate BOARD", Short: "Give a board a new password (shown only once) and close its old connection within 5 s",
-		Example: "  doorlab board rotate brd_... --data /var/lib/doorlab",
-		Args:    takes("one board id", cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
+	return besideCommand(e, "rotate BOARD", "Give a board a new password (shown only once) and close its old connection within 5 s",
+		"  doorlab board rotate brd_... --data /var/lib/doorlab", "one board id",
+		func(l labCall, args []string) error {
 			var out struct{ BoardID, Password string }
-			if err := f.do(c.Context(), http.MethodPost, control.Prefix+"/boards/"+url.PathEscape(args[0])+"/rotate", &out); err != nil {
-				return err
-			}
-			fmt.Fprintf(e.out, "%s %s\n", out.BoardID, out.Password)
-			return nil
-		},
-	}
-	f.add(c)
-	f.addData(c)
-	return c
+			return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/rotate", nil, &out, func() { fmt.Fprintf(l.out, "%s %s\n", out.BoardID, out.Password) })
+		})
 }
 
 func boardList(e *env) *cobra.Command {

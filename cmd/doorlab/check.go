@@ -75,6 +75,11 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			if err != nil {
 				return err
 			}
+			release, err := hold(out)
+			if err != nil {
+				return err
+			}
+			defer release()
 			err = runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o)
 			return cmp.Or(err, end(out))
 		},
@@ -177,42 +182,6 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 			return err
 		}}, nil
 	}, files, o)
-}
-
-func clearOut(out string) error {
-	if err := report.ClearDir(out); err != nil {
-		return failf("--out: %s", reason(err))
-	}
-	return nil
-}
-
-// writableOut checks that files can be written into a directory, and leaves things as they were: what will write there
-// has yet to begin.
-func writableOut(out string) error {
-	made := ""
-	for at := out; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
-			break
-		}
-		made = at
-	}
-	probe := ""
-	err := os.MkdirAll(out, 0o755)
-	if err == nil {
-		probe, err = os.MkdirTemp(out, ".doorlab-")
-	}
-	if probe != "" {
-		err = errors.Join(err, os.Remove(probe))
-	}
-	for at := out; made != ""; at = filepath.Dir(at) {
-		if left := os.Remove(at); left != nil && !errors.Is(left, os.ErrNotExist) || at == made { // what somebody else put there stays
-			break
-		}
-	}
-	if err != nil {
-		return failf("--out: %s", reason(err))
-	}
-	return nil
 }
 
 // fewBoards is the size of the world of a scenario that isn't about a fleet.

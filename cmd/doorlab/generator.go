@@ -105,18 +105,21 @@ func reportOf(w *world.World) (out *loadtest.Report) {
 	return out
 }
 
-// startAt reads --start-at: a time, or one of today in UTC. One that has passed is an error,
-// since the other generators began without this one.
+// startAt reads --start-at: a time, or a time of day in UTC, which is tomorrow's if it was more than 12 hours ago. One that
+// has passed is an error, since the other generators began without this one.
 func startAt(text string, now time.Time) (at time.Time, err error) {
 	if text == "" {
 		return at, nil
 	}
 	if at, err = time.Parse(time.RFC3339Nano, text); err != nil {
 		if at, err = time.Parse("15:04:05Z", text); err != nil {
-			return at, usagef("--start-at %q: must be a time such as 2026-11-22T09:00:00Z, or 09:00:00Z for today in UTC", text)
+			return at, usagef("--start-at %q: must be a time such as 2026-11-22T09:00:00Z, or a time of day such as 09:00:00Z in UTC", text)
 		}
 		y, m, d := now.UTC().Date()
 		at = time.Date(y, m, d, at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
+		if now.Sub(at) > 12*time.Hour { // two minutes from now, around midnight
+			at = at.AddDate(0, 0, 1)
+		}
 	}
 	if !at.After(now) {
 		return at, usagef("--start-at %s has passed: it is %s", text, now.UTC().Format(time.RFC3339))

@@ -130,6 +130,7 @@ func TestStartAtFlag(t *testing.T) {
 		"09:00:01Z":                 "2026-11-22T09:00:01Z",
 		"2026-11-22T18:30:00+09:00": "2026-11-22T09:30:00Z",
 		"09:00:00Z":                 "has passed: it is 2026-11-22T09:00:00Z",
+		"21:00:00Z":                 "2026-11-22T21:00:00Z",
 		"2026-11-21T23:00:00Z":      "has passed",
 		"9 o'clock":                 "must be a time such as",
 		"09:00:01":                  "must be a time such as",
@@ -142,6 +143,18 @@ func TestStartAtFlag(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("--start-at %q: got %s, want %s", text, got, want)
 		}
+	}
+}
+
+// TestStartAroundMidnight: two minutes from now is tomorrow if it is 23:59.
+func TestStartAroundMidnight(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 12, 31, 23, 59, 0, 0, time.UTC)
+	if at, err := startAt("00:01:00Z", now); err != nil || !at.Equal(now.Add(2*time.Minute)) {
+		t.Errorf("got %s, %v, want two minutes later", at, err)
+	}
+	if at, err := startAt("23:58:00Z", now); err == nil {
+		t.Errorf("got %s for a minute ago, want an error", at)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
-	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -47,25 +46,13 @@ func (f *keysFlags) client() (client.Client, error) {
 	return client.Client{Base: base, Token: token, HTTP: hc}, err
 }
 
-// do is ask without a body, with the exit code of what went wrong.
-func (f *keysFlags) do(ctx context.Context, method, path string, out any) error {
-	return callError(f.ask(ctx, method, path, nil, out))
-}
-
-// ask calls the control API, or works on the data directory beside the server.
-func (f *keysFlags) ask(ctx context.Context, method, path string, body, out any) error {
-	if f.data == "" {
-		c, err := f.client()
-		if err != nil {
-			return err
-		}
-		return c.Do(ctx, method, path, body, out)
+// open is the control API of the server, or that of the data directory beside it; stop ends it.
+func (f *keysFlags) open() (c client.Client, stop func() error, err error) {
+	if f.data != "" {
+		return beside(f.data)
 	}
-	c, stop, err := beside(f.data)
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.Do(ctx, method, path, body, out), stop())
+	c, err = f.client()
+	return c, func() error { return nil }, err
 }
 
 // beside is the control API of a data directory, see testbed.Beside.
@@ -92,18 +79,6 @@ func dataThere(data string) error {
 	return nil
 }
 
-// place is the id of a place that goes by its id or its name.
-func (f *keysFlags) place(ctx context.Context, named string) (string, error) {
-	if named == "" || strings.HasPrefix(named, "plc_") {
-		return named, nil
-	}
-	var list []client.Place
-	if err := f.do(ctx, http.MethodGet, control.Prefix+"/places", &list); err != nil {
-		return "", err
-	}
-	return pickPlace(list, named)
-}
-
 // keyRow is a key as the control API lists it.
 type keyRow struct {
 	KeyID     string   `json:"keyId"`
@@ -124,50 +99,40 @@ func keysCommand(e *env) *cobra.Command {
 }
 
 func keysCreate(e *env) *cobra.Command {
-	f := &keysFlags{}
 	var place, name string
 	var scopes []string
 	var sim bool
-	c := &cobra.Command{
-		Use: "create", Short: "Create a key (shown only once)", Args: noArgs,
-		Example: `  doorlab keys create --place plc_...                             # both scopes
-  doorlab keys create --place plc_... --name reader --scope space:partner`,
-		RunE: func(c *cobra.Command, _ []string) error {
+	return besideCommand(e, "create", "Create a key (shown only once)", `  doorlab keys create --place plc_...                             # both scopes
+  doorlab keys create --place plc_... --name reader --scope space:partner`, "no arguments",
+		func(l labCall, _ []string) error {
 			if place == "" {
 				return usagef("keys create: --place is missing; 'doorlab place list' shows the places")
 			}
-			place, err := f.place(c.Context(), place)
+			place, err := l.place(place)
 			if err != nil {
 				return err
 			}
 			var out struct{ KeyID, APIKey string }
 			body := map[string]any{"placeId": place, "name": name, "scopes": scopes, "sim": sim}
-			if err := f.ask(c.Context(), http.MethodPost, control.Prefix+"/keys", body, &out); err != nil {
-				return fieldError(c, err)
+			if err := l.do(http.MethodPost, "/keys", body, &out, func() { fmt.Fprintf(l.out, "%s %s\n", out.KeyID, out.APIKey) }); err != nil {
+				return err
 			}
-			fmt.Fprintf(e.out, "%s %s\n", out.KeyID, out.APIKey)
-			fmt.Fprintln(e.err, "Save the key now: it is not shown again.")
+			fmt.Fprintln(l.err, "Save the key now: it is not shown again.")
 			return nil
-		},
-	}
-	f.add(c)
-	f.addData(c)
-	c.Flags().StringVar(&place, "place", "", "id or name of the place")
-	c.Flags().StringVar(&name, "name", "key", "name of the key, as shown in entry records")
-	c.Flags().StringSliceVar(&scopes, "scope", []string{"space:partner", "device:door"}, "scopes of the key")
-	c.Flags().BoolVar(&sim, "sim", false, `let the key simulate outcomes with "sim:" reasons (test places only)`)
-	return c
+		}, func(c *cobra.Command) {
+			c.Flags().StringVar(&place, "place", "", "id or name of the place")
+			c.Flags().StringVar(&name, "name", "key", "name of the key, as shown in entry records")
+			c.Flags().StringSliceVar(&scopes, "scope", []string{"space:partner", "device:door"}, "scopes of the key")
+			c.Flags().BoolVar(&sim, "sim", false, `let the key simulate outcomes with "sim:" reasons (test places only)`)
+		})
 }
 
 func keysList(e *env) *cobra.Command {
-	f := &keysFlags{}
 	var place string
-	c := &cobra.Command{
-		Use: "list", Short: "List keys, without their secrets", Args: noArgs,
-		Example: `  doorlab keys list
-  doorlab keys list --place plc_... --control http://127.0.0.1:8081`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			place, err := f.place(c.Context(), place)
+	return besideCommand(e, "list", "List keys, without their secrets", `  doorlab keys list
+  doorlab keys list --place plc_... --control http://127.0.0.1:8081`, "no arguments",
+		func(l labCall, _ []string) error {
+			place, err := l.place(place)
 			if err != nil {
 				return err
 			}
@@ -176,45 +141,24 @@ func keysList(e *env) *cobra.Command {
 				query = "?placeId=" + url.QueryEscape(place)
 			}
 			var keys []keyRow
-			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/keys"+query, &keys); err != nil {
-				return err
-			}
-			var places []client.Place
-			if err := f.do(c.Context(), http.MethodGet, control.Prefix+"/places", &places); err != nil {
-				return err
-			}
-			names := namesOf(places)
-			var rows [][]string
-			for _, k := range keys {
-				rows = append(rows, []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), cmp.Or(k.RevokedAt, "-")})
-			}
-			e.list("KEY PLACE NAME SCOPES REVOKED", rows, "No keys.")
-			return nil
-		},
-	}
-	f.add(c)
-	f.addData(c)
-	c.Flags().StringVar(&place, "place", "", "show only the keys of this place (id or name)")
-	return c
+			return l.do(http.MethodGet, "/keys"+query, nil, &keys, func() {
+				names := l.names()
+				rows := make([][]string, 0, len(keys))
+				for _, k := range keys {
+					rows = append(rows, []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), cmp.Or(k.RevokedAt, "-")})
+				}
+				l.list("KEY PLACE NAME SCOPES REVOKED", rows, "No keys.")
+			})
+		}, func(c *cobra.Command) {
+			c.Flags().StringVar(&place, "place", "", "show only the keys of this place (id or name)")
+		})
 }
 
 func keysRevoke(e *env) *cobra.Command {
-	f := &keysFlags{}
-	c := &cobra.Command{
-		Use: "revoke KEY_ID", Short: "Revoke a key; its tokens stop within 5 s",
-		Example: `  doorlab keys revoke key_...`,
-		Args:    takes("one key id; 'doorlab keys list' shows them", cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.do(c.Context(), http.MethodDelete, control.Prefix+"/keys/"+url.PathEscape(args[0]), nil); err != nil {
-				return err
-			}
-			fmt.Fprintln(e.out, args[0], "revoked")
-			return nil
-		},
-	}
-	f.add(c)
-	f.addData(c)
-	return c
+	return besideCommand(e, "revoke KEY_ID", "Revoke a key; its tokens stop within 5 s", "  doorlab keys revoke key_...", "one key id; 'doorlab keys list' shows them",
+		func(l labCall, args []string) error {
+			return l.do(http.MethodDelete, "/keys/"+url.PathEscape(args[0]), nil, nil, func() { fmt.Fprintln(l.out, args[0], "revoked") })
+		})
 }
 
 // callError turns a client's error into an exit; nil stays nil.

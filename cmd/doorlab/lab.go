@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -124,15 +125,25 @@ func onlyForward(by string) error {
 
 // labCommand is one command over the control API; what is as for takes.
 func labCommand(e *env, use, short, example, what string, run func(l labCall, args []string) error, more ...func(*cobra.Command)) *cobra.Command {
+	return controlCommand(e, &labFlags{}, use, short, example, what, run, more...)
+}
+
+// besideCommand is a labCommand that also works on a data directory (--data).
+func besideCommand(e *env, use, short, example, what string, run func(l labCall, args []string) error, more ...func(*cobra.Command)) *cobra.Command {
 	f := &labFlags{}
+	return controlCommand(e, f, use, short, example, what, run, append(more, f.addData)...)
+}
+
+func controlCommand(e *env, f *labFlags, use, short, example, what string, run func(l labCall, args []string) error, more ...func(*cobra.Command)) *cobra.Command {
+	args := takes(what, cobra.ExactArgs(len(strings.Fields(use))-1))
 	c := &cobra.Command{
-		Use: use, Short: short, Example: example, Args: takes(what, cobra.ExactArgs(len(strings.Fields(use))-1)),
+		Use: use, Short: short, Example: example, Args: args,
 		RunE: func(c *cobra.Command, args []string) error {
-			cl, err := f.client()
+			cl, stop, err := f.open()
 			if err != nil {
 				return err
 			}
-			return run(labCall{e, cl, f.json, c}, args)
+			return cmp.Or(run(labCall{e, cl, f.json, c}, args), stop())
 		},
 	}
 	f.add(c)
@@ -180,6 +191,21 @@ func clockCommand(e *env) *cobra.Command {
 	)
 }
 
+// presented tells a phone from a link or its token, as people write them, and gives it the form that a reader gets.
+func presented(text string) (name, value string) {
+	number := strings.NewReplacer("-", "", " ", "", ".", "", "(", "", ")", "").Replace(text)
+	if domestic, ok := strings.CutPrefix(number, "+82"); ok {
+		number = "0" + strings.TrimPrefix(domestic, "0")
+	}
+	if strings.Trim(number, "+0123456789") == "" {
+		return "phone", number
+	}
+	if u, err := url.Parse(text); err == nil && u.Query().Get("t") != "" {
+		return "token", u.Query().Get("t")
+	}
+	return "token", text
+}
+
 func personCommand(e *env) *cobra.Command {
 	type outcome struct {
 		Answered               *bool
@@ -204,11 +230,8 @@ func personCommand(e *env) *cobra.Command {
 			}),
 		labCommand(e, "present DOOR PHONE_OR_TOKEN", "Present a phone, or a link's token, at a door's reader", "  doorlab person present dor_... 01011112222", "a door and a phone or an entry token",
 			func(l labCall, args []string) error {
-				name := "token"
-				if strings.Trim(args[1], "0123456789") == "" {
-					name = "phone"
-				}
-				return show(l, "/people/present", map[string]any{"doorId": args[0], name: args[1]})
+				name, value := presented(args[1])
+				return show(l, "/people/present", map[string]any{"doorId": args[0], name: value})
 			}),
 		labCommand(e, "leaf DOOR ACTION", "Move a door's leaf: open, close or force", "  doorlab person leaf dor_... force", "a door and open, close or force",
 			func(l labCall, args []string) error {

@@ -117,9 +117,14 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	if f.o.OutDir == "" {
 		f.o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
 	}
-	if err := f.checkFiles(); err != nil {
+	if err := f.checkBaseline(); err != nil {
 		return err
 	}
+	release, err := hold(f.o.OutDir)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if f.broker.url != "" {
 		if f.own, err = f.connect(ctx, e); err != nil {
 			return err
@@ -160,14 +165,15 @@ func (f *loadFlags) override(plan loadtest.Plan) (loadtest.Plan, error) {
 	return other, nil
 }
 
-// checkFiles checks what the run reads and writes, before anything is started.
-func (f *loadFlags) checkFiles() error {
-	if f.o.Baseline != "" {
-		if _, err := loadtest.ReadBaseline(f.o.Baseline); err != nil {
-			return usagef("--baseline: %s", reason(err))
-		}
+// checkBaseline reads the earlier result, if one is named, before anything is started.
+func (f *loadFlags) checkBaseline() error {
+	if f.o.Baseline == "" {
+		return nil
 	}
-	return writableOut(f.o.OutDir)
+	if _, err := loadtest.ReadBaseline(f.o.Baseline); err != nil {
+		return usagef("--baseline: %s", reason(err))
+	}
+	return nil
 }
 
 func mergeCommand(e *env) *cobra.Command {

@@ -209,7 +209,9 @@ func (b *toolbox) run(ctx context.Context, in runIn) (*mcp.CallToolResult, any, 
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.last = out
+		if _, err := os.Stat(filepath.Join(out, "verdicts.json")); err == nil { // else it was rejected, and the run before is the last
+			b.last = out
+		}
 	}()
 	return b.command(ctx, "check", "--boards", strconv.Itoa(in.Boards), "--out", out, "--", what)
 }

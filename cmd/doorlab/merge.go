@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,17 +57,7 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			if err := clearOut(out); err != nil {
 				return err
 			}
-			res := report.Merge(args...)
-			if err := report.WriteDir(out, res); err != nil {
-				return failf("--out: %s", reason(err))
-			}
-			if err := (printer{v, asJSON}).print(e, res); err != nil {
-				return failf("%s", err)
-			}
-			if !v.quiet {
-				fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
-			}
-			return exitCode(res.ExitCode())
+			return printer{v, asJSON}.finish(c.Context(), e, out, report.Merge(args...))
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "run directory of the merged result (default: runs/<time>-merged)")

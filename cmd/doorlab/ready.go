@@ -20,7 +20,11 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 	if r.Shard != "" {
 		part = ", shard " + r.Shard + " of the world"
 	}
-	fmt.Fprintf(w, "doorlab is ready: %s, %s%s\n\n", amount.Many(len(r.Places), "place"), amount.Many(tb.Boards(), "simulated board"), part)
+	ofTest := ""
+	if n := tb.TestBoards(); n > 0 && tb.Boards() > n { // --boards counts only the live places'
+		ofTest = fmt.Sprintf(" (%d of them in the test place)", n)
+	}
+	fmt.Fprintf(w, "doorlab is ready: %s, %s%s%s\n\n", amount.Many(len(r.Places), "place"), amount.Many(tb.Boards(), "simulated board"), ofTest, part)
 	fmt.Fprintf(w, "  API      %s\n  MQTT     %s\n", r.HTTP, r.MQTT)
 	if r.Control != "" {
 		fmt.Fprintf(w, "  control  %s   token %s\n", r.Control, r.ControlToken)

@@ -1,7 +1,9 @@
 package control
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -156,5 +158,31 @@ func TestAdvanceByNothing(t *testing.T) {
 	}
 	if now := frozen.Now(); !now.Equal(then) {
 		t.Errorf("the frozen clock moved from %s to %s, want it to stay", then, now)
+	}
+}
+
+// TestHistoryThatCantBeRead: a recording that can't be read at all is answered with the reason; one that breaks off lacks its
+// last line.
+func TestHistoryThatCantBeRead(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the server is restarting")
+	for name, c := range map[string]struct {
+		write func(w io.Writer, since int64) error
+		code  int
+		body  string
+	}{
+		"nothing":     {func(io.Writer, int64) error { return broken }, 503, `"error":"storage_unavailable"`},
+		"one line":    {func(w io.Writer, _ int64) error { _, err := io.WriteString(w, "{}\n"); return errors.Join(err, broken) }, 200, "{}\n"},
+		"no lines":    {func(io.Writer, int64) error { return nil }, 200, ""},
+		"all of them": {func(w io.Writer, since int64) error { _, err := fmt.Fprintf(w, "{\"since\":%d}\n", since); return err }, 200, "{\"since\":7}\n"},
+	} {
+		h := Handler("t", func(r chi.Router) { HistoryRoute(r, c.write, nil) })
+		r := httptest.NewRequest(http.MethodGet, Prefix+"/history?since=7", http.NoBody)
+		r.Header.Set("Authorization", "Bearer t")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.body) || (w.Header().Get("Content-Type") == ndjsonType) != (c.code == 200) {
+			t.Errorf("%s: got %d %s %q, want %d %q", name, w.Code, w.Header().Get("Content-Type"), w.Body, c.code, c.body)
+		}
 	}
 }

@@ -40,7 +40,30 @@ func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error,
 			}
 			since = n
 		}
-		w.Header().Set("Content-Type", "application/x-ndjson")
-		_ = writeSince(w, since) // on an error, the caller has hung up
+		out := &ndjson{to: w}
+		switch err := writeSince(out, since); {
+		case out.begun: // the missing last line says what went wrong
+		case err == nil:
+			w.Header().Set("Content-Type", ndjsonType)
+		default:
+			Fail(w, http.StatusServiceUnavailable, "storage_unavailable", "the recording can't be read: "+err.Error(), nil)
+		}
 	})
+}
+
+const ndjsonType = "application/x-ndjson"
+
+// ndjson is an answer of many lines, whose header goes out with the first of them.
+type ndjson struct {
+	to    http.ResponseWriter
+	begun bool
+}
+
+// Write implements io.Writer.
+func (n *ndjson) Write(p []byte) (int, error) {
+	if !n.begun {
+		n.begun = true
+		n.to.Header().Set("Content-Type", ndjsonType)
+	}
+	return n.to.Write(p)
 }

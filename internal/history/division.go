@@ -41,6 +41,9 @@ func NewDivision(dir string) (*Division, error) {
 	return &Division{file: f, boards: map[string]string{}, doors: map[string]string{}}, nil
 }
 
+// Door tells where a door is, for the events that come before the history says so.
+func (d *Division) Door(id, placeID string) { d.doors[id] = placeID }
+
 // Next begins another list: what one process contributed. Lists are kept apart when they are read.
 func (d *Division) Next() { d.begin = append(d.begin, d.n) }
 

@@ -128,11 +128,16 @@ func auth1(v *View) Verdict {
 func auth2(v *View) Verdict {
 	t := &tally{}
 	issued := v.tokens().issued
-	refused := 0
+	expired, forged, scoped := 0, 0, 0
 	for _, c := range v.calls() {
 		k := issued[c.Token]
-		if c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "token_invalid" && k == nil && !open(c) { // not for want of one, nor of a revoked key
-			refused++
+		switch {
+		case c.Code == "token_expired":
+			expired++
+		case c.Code == "scope_missing":
+			scoped++
+		case c.Code == "token_invalid" && k == nil && !open(c): // not for want of one, nor of a revoked key
+			forged++
 		}
 		switch {
 		case open(c):
@@ -160,7 +165,8 @@ func auth2(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", amount.Number(t.checked))).
-		tried(refused, "no token was refused as expired or forged, or for a missing scope")
+		tried(expired+forged+scoped, "no token was refused as expired or forged, or for a missing scope").
+		shows(sight{expired, "an expired token"}, sight{forged, "a forged token"}, sight{scoped, "a missing scope"})
 }
 
 // refusedAfterwards are refusals for something that is looked at only after the token: its scope and whatever comes then, up
@@ -189,7 +195,7 @@ func auth5(v *View) Verdict {
 	t := &tally{}
 	issued, revoked := v.tokens().issued, v.tokens().revoked
 	ended := v.keysEnded()
-	gone, refused := map[string]bool{}, 0
+	gone, keys, held := map[string]bool{}, 0, 0
 	for _, c := range v.calls() {
 		key, k := c.in("key"), issued[c.Token]
 		switch {
@@ -209,14 +215,19 @@ func auth5(v *View) Verdict {
 		t.checked++
 		if c.Status == 401 {
 			if c.Code != "token_expired" && c.SentAt-revoked[key] <= spreadMs+lateMs { // not for its age, which any token has, nor hours later
-				refused++
+				if c.Route == ExchangeRoute {
+					keys++
+				} else {
+					held++
+				}
 			}
 		} else if c.SentAt-revoked[key] > spreadMs { // [AUTH-5]
 			t.bad(c.Event, "%s %s was answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[key]))
 		}
 	}
 	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with %s revoked keys and their tokens, none served too late", amount.Number(t.checked), amount.Number(len(gone)))).
-		tried(refused, "no revoked key was refused, nor any of its tokens")
+		tried(keys+held, "no revoked key was refused, nor any of its tokens").
+		shows(sight{keys, "a revoked key that is refused"}, sight{held, "a revoked key's token that is refused"})
 }
 
 // auth4 judges AUTH-4: a command reaches only boards of its key's place, and ids of other places are not found on any
@@ -230,9 +241,11 @@ func auth4(v *View) Verdict {
 		t.checked++
 		v.ownPlace(t, c)
 	}
-	foreign := v.foreignIDs(t)
+	test, live := v.foreignIDs(t)
+	foreign := test + live
 	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", amount.Number(t.checked-foreign), amount.Number(foreign))).
-		tried(foreign, "no call was refused for naming something of another place")
+		tried(foreign, "no call was refused for naming something of another place").
+		shows(sight{test, "a test key at another place"}, sight{live, "a live key at another place"})
 }
 
 // placesRoute starts the routes whose {id} is a place.
@@ -254,8 +267,9 @@ func (c *call) untouched() bool {
 	return c.unseen() || c.Status == 429 && c.Code != "too_many_in_flight" || c.Code == "body_too_large" || c.Code == codeStorage
 }
 
-// foreignIDs judges calls that named something of a place other than their token's, and returns how many there were.
-func (v *View) foreignIDs(t *tally) (n int) {
+// foreignIDs judges calls that named something of a place other than their token's, and returns how many there were, by kind
+// of key.
+func (v *View) foreignIDs(t *tally) (test, live int) {
 	issued := v.tokens().issued
 	owners := v.owners()
 	for _, c := range v.calls() {
@@ -275,7 +289,11 @@ func (v *View) foreignIDs(t *tally) (n int) {
 			served := c.Status < 400 || c.Status >= 500 && c.Code != codeStorage
 			nobodys := slices.ContainsFunc(texts(c.In["doorIds"]), func(door string) bool { return owners[door] == "" }) // refused with or without it
 			if served || notThere[c.Code] && !c.unseen() && !nobodys {
-				n++
+				if c.CallText.Kind == "test" {
+					test++
+				} else {
+					live++
+				}
 				t.checked++
 			}
 			if served { // [AUTH-4]
@@ -284,7 +302,7 @@ func (v *View) foreignIDs(t *tally) (n int) {
 			break
 		}
 	}
-	return n
+	return test, live
 }
 
 func (v *View) ownPlace(t *tally, c *command) {

@@ -50,6 +50,7 @@ func (v *Verdict) join(o Verdict) {
 	v.Bad += o.Bad
 	v.Real += o.Real
 	v.Missing, v.Untried = both(v.Missing, o.Missing), both(v.Untried, o.Untried)
+	v.Unseen = both(v.Unseen, o.Unseen)
 	if weight[o.Status] > weight[v.Status] {
 		v.Status, v.Number, v.FirstBad = o.Status, o.Number, o.FirstBad
 	}

@@ -27,6 +27,7 @@ type holds struct {
 	v      *View
 	places func(*call) string
 	ended  int
+	locked int   // ended by a command before their time
 	stood  int   // showed that they last
 	farMs  int64 // the farthest end from its N minutes
 }
@@ -50,7 +51,8 @@ func cmd7(v *View) Verdict {
 	// the same words in every world, so that the numbers can be added
 	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s watched to the end, at most %s off", amount.Number(n), amount.Number(h.ended), secs(h.farMs))).
 		about(n).
-		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended by itself or by a close, and none outlasted anything that could have ended it")
+		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended by itself or by a close, and none outlasted anything that could have ended it").
+		showsIf(v.told, sight{h.ended, "a hold that ends by itself"}, sight{h.locked, "a hold that is locked"})
 }
 
 func (h *holds) board(b *board) {
@@ -65,6 +67,7 @@ func (h *holds) board(b *board) {
 		case e.Cause == "command" && (e.Action == "hold" || e.Action == "lock"):
 			if a := active[e.Channel]; a != nil && e.Action == "lock" { // until locked
 				a.against = true
+				h.locked++
 			}
 			h.over(b, active[e.Channel], resting[e.Channel], e)
 			delete(active, e.Channel)

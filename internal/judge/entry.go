@@ -28,7 +28,8 @@ func ent2(v *View) Verdict {
 	onsite, afar := n.windows.checked, s.of("ENT-2").checked
 	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s about links and phones in a free or closed window", amount.Number(onsite), amount.Number(afar))).
 		about(onsite+afar).
-		triedIf(v.told, n.windowed+s.windowed, "nobody tried a door where a free or closed window made a difference")
+		triedIf(v.told, n.windowed+s.windowed, "nobody tried a door where a free or closed window made a difference").
+		showsIf(v.told, sight{n.freed + s.freed, "a free window"}, sight{n.windowed + s.windowed - n.freed - s.freed, "a closed window"})
 }
 
 // decisions summarizes all presentations and everything the relays did on the boards' own initiative.

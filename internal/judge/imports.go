@@ -27,7 +27,7 @@ func imp1(v *View) Verdict {
 	byID := map[string]map[string]any{} // the last row of each id
 	seen := map[string]*history.Event{} // its last import
 	places, ended := v.placeOfToken(), v.cancellations()
-	rows, told := 0, 0
+	rows, beside, again := 0, 0, 0
 	var last *call
 	for _, c := range v.calls() {
 		if !c.imports() || !c.ok() || c.SentNs == 0 || c.asked() == 0 {
@@ -44,11 +44,15 @@ func imp1(v *View) Verdict {
 		}
 		for i := range c.Rows {
 			rows++
-			if row, _ := c.Rows[i].(map[string]any); forgotten(known, byID, ended, c.keyOf(row, places(c)), c.At) {
-				delete(known, c.keyOf(row, places(c)))
+			row, _ := c.Rows[i].(map[string]any)
+			key := c.keyOf(row, places(c))
+			if forgotten(known, byID, ended, key, c.At) {
+				delete(known, key)
 			}
-			if c.tells(i, places(c), known) {
-				told++
+			if _, seen := known[key]; seen {
+				again++
+			} else if c.failedAlone(i) {
+				beside++
 			}
 			id := c.id(i)
 			if was := seen[id]; was != nil && slices.ContainsFunc(ended[id], func(e *history.Event) bool { return !v.before(c.Event, e) && !v.before(e, was) }) {
@@ -62,7 +66,8 @@ func imp1(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "IMP-1", fmt.Sprintf("%s imports, %s rows, each with the expected result", amount.Number(t.checked), amount.Number(rows))).
-		tried(told, "no row failed next to another one or was imported again")
+		tried(beside+again, "no row failed next to another one or was imported again").
+		shows(sight{beside, "a row that fails beside others"}, sight{again, "a row that is imported again"})
 }
 
 func (c *call) imports() bool { return strings.HasSuffix(c.Route, "/import") }
@@ -149,15 +154,10 @@ func (c *call) keyOf(row map[string]any, place string) rowKey {
 	return key
 }
 
-// tells reports whether a row is evidence for the promise: it failed beside one that didn't, or existed before.
-func (c *call) tells(i int, place string, known map[rowKey]imported) bool {
-	row, _ := c.Rows[i].(map[string]any)
-	result, _ := c.Wrote[i].(map[string]any)
-	_, seen := known[c.keyOf(row, place)]
-	return seen || text(result, "status") == "failed" && slices.ContainsFunc(c.Wrote, func(other any) bool {
-		m, _ := other.(map[string]any)
-		return m != nil && text(m, "status") != "failed"
-	})
+// failedAlone reports whether a row failed beside one that didn't.
+func (c *call) failedAlone(i int) bool {
+	failed := func(x any) bool { m, _ := x.(map[string]any); return m == nil || text(m, "status") == "failed" }
+	return failed(c.Wrote[i]) && slices.ContainsFunc(c.Wrote, func(x any) bool { return !failed(x) })
 }
 
 // row compares one row with earlier ones; "" or what is wrong.

@@ -33,6 +33,7 @@ type Row struct {
 	Real    int      `json:"real,omitempty"`    // what real boards did, judged without a journal; not in Checked
 	Missing []string `json:"missing,omitempty"` // kinds of evidence that the checkers lack
 	Untried []string `json:"-"`                 // what the promise is about but never happened
+	Unseen  []string `json:"unseen,omitempty"`  // of a PASS: the cases that the promise names and nobody saw
 	Planted string   `json:"planted,omitempty"` // of a PASS: how many of the clause's planted bugs are known to be caught
 }
 
@@ -41,7 +42,8 @@ func (r Row) String() string {
 	return fmt.Sprintf("%s %s · %s · %s", r.Clause, r.Promise, r.Status, r.Told())
 }
 
-// Told is the number, what was judged without a journal and, for a PASS, how many planted bugs are caught.
+// Told is the number, what was judged without a journal and, for a PASS, the cases that nobody saw and how many planted bugs
+// are caught.
 func (r Row) Told() string { return dotted(r.Evidence(), r.Planted) }
 
 // Evidence is Told without the planted bugs.
@@ -50,7 +52,11 @@ func (r Row) Evidence() string {
 	if r.Real > 0 {
 		real = amount.Number(r.Real) + " of real boards, judged without a journal"
 	}
-	return dotted(r.Number, real)
+	unseen := ""
+	if len(r.Unseen) > 0 {
+		unseen = "not seen: " + strings.Join(r.Unseen, ", ")
+	}
+	return dotted(r.Number, real, unseen)
 }
 
 func dotted(parts ...string) string {
@@ -73,6 +79,8 @@ type Basis struct {
 	// Require names clauses that must be proven: anything but evidence from their checkers, or from assertions if they
 	// have none, is INVALID. "all" means every clause.
 	Require []string
+	// Cases: every case that a promise names must have been seen, too; the promise is INVALID otherwise.
+	Cases bool
 }
 
 func (b Basis) requires(clause string) bool {
@@ -120,7 +128,7 @@ func (r *Row) verdict(v Verdict) {
 	r.Checked += v.Checked
 	r.Judged += v.Checked
 	r.Real += v.Real
-	r.Missing, r.Untried = v.Missing, v.Untried
+	r.Missing, r.Untried, r.Unseen = v.Missing, v.Untried, v.Unseen
 	if weight[v.Status] > weight[r.Status] {
 		r.Status, r.Number, r.FirstBad = v.Status, v.Number, v.FirstBad
 	}
@@ -162,11 +170,16 @@ func (r *Row) stand(basis Basis) {
 		r.Status, r.Number = Skipped, "asserted only, "+asserted
 	case r.Status == Pass && len(r.Missing) > 0 && basis.requires(r.Clause):
 		r.Status, r.Number = Invalid, "no "+strings.Join(r.Missing, ", no ")+" · "+r.Number
+	case r.Status == Pass && len(r.Unseen) > 0 && basis.Cases:
+		r.Status, r.Number = Invalid, "nobody saw "+strings.Join(r.Unseen, ", or ")+" · "+r.Number
 	case r.Status == Pass && len(r.Untried) > 0: // it held, but what it is about never happened
 		r.Status, r.Number = Skipped, strings.Join(r.Untried, "; ")+" · "+r.Number
 	}
 	if r.Status == Skipped && basis.requires(r.Clause) {
 		r.Status, r.Number = Invalid, "required, but "+r.Number
+	}
+	if r.Status != Pass {
+		r.Unseen = nil
 	}
 }
 

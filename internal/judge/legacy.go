@@ -27,21 +27,28 @@ var ends = map[string]struct {
 // leg1 judges LEG-1: commands on legacy paths end like those on the new one, failures carry reason and detail, and
 // doors and boards show their states.
 func leg1(v *View) Verdict {
-	t, done := &tally{}, 0
+	t, done, failed, listed := &tally{}, 0, 0, 0
 	for _, c := range v.calls() {
 		if !strings.HasPrefix(c.Route, legacyDoors) && !strings.HasPrefix(c.Route, legacyBoards) || c.SentNs == 0 {
 			continue
 		}
 		t.checked++
-		if c.Method != "GET" && (c.ok() || c.Status >= 500 || ends[c.Code].status != 0) {
+		switch {
+		case c.Method == "GET" && c.ok():
+			listed++
+		case c.Method == "GET":
+		case c.ok():
 			done++
+		case c.Status >= 500 || ends[c.Code].status != 0:
+			failed++
 		}
 		if why := c.legacy(); why != "" {
 			t.bad(c.Event, "%s %s answered %d %s: %s", c.Method, c.Route, c.Status, c.Code, why) // [LEG-1]
 		}
 	}
 	return t.verdict(v, "LEG-1", fmt.Sprintf("%s calls of legacy paths, with the outcomes of commands", amount.Number(t.checked))).
-		tried(done, "no command or policy was sent over a legacy path")
+		tried(done+failed, "no command or policy was sent over a legacy path").
+		shows(sight{done, "a command that succeeds"}, sight{failed, "a command that fails"}, sight{listed, "a list of doors or boards"})
 }
 
 // legacy is what is wrong with an answer on a legacy path, "" for nothing.
@@ -78,14 +85,14 @@ func (c *call) legacy() string {
 // cmd8 judges CMD-8: in the test place nothing is ever offline, refuses or stays silent, unless args.reason asked for
 // it.
 func cmd8(v *View) Verdict {
-	t, done := &tally{}, 0
+	t, done := &tally{}, map[string]int{}
 	for _, c := range v.calls() {
 		if c.CallText.Kind != "test" || !strings.HasPrefix(c.Route, "/device/") || c.Method == "GET" && c.Route != netlossRoute || c.In["sim"] == true || c.Replay {
 			continue
 		}
 		t.checked++
 		if c.ok() && c.Method != "GET" {
-			done++
+			done[v.done(c)]++
 		}
 		_, device := ends[c.Code]
 		if device || c.Code == "store_offline" || c.Code == "store_unreachable" { // [CMD-8]
@@ -96,5 +103,19 @@ func cmd8(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", amount.Number(t.checked))).
-		tried(done, "nothing was done in the test place")
+		tried(len(done), "nothing was done in the test place").
+		showsIf(v.told, sight{done["open"], "open"}, sight{done["hold"], "hold"}, sight{done["close"], "close"}, sight{done["policy"], "a door policy"}, sight{done["netloss"], "an outage policy"})
+}
+
+// done is what a call did at a door or board: the command's name, policy, netloss, or "" if nobody can tell.
+func (v *View) done(c *call) string {
+	switch k := v.commands[c.out("commandId")]; {
+	case c.Route == netlossRoute:
+		return "netloss"
+	case strings.HasSuffix(c.Route, "/policies"):
+		return "policy"
+	case k != nil:
+		return k.op
+	}
+	return ""
 }

@@ -25,5 +25,6 @@ func off2(v *View) Verdict {
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s with a lost clock); oldest opening %s (limit 36 h); decisions one second before 36 h: %s, at 36 h: %s, one second after: %s",
 		amount.Number(n.stopped), amount.Number(n.timeless), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
 		about(n.stopped+n.last).
-		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door after 36 h of an outage, or in the last second before")
+		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door after 36 h of an outage, or in the last second before").
+		showsIf(v.told, sight{n.last, "somebody let in during the last second"}, sight{n.missed, "somebody kept out after 36 h"})
 }

@@ -25,7 +25,8 @@ func off4(v *View) Verdict {
 		missed += v.missed(b)
 	}
 	return t.plus(v.driven().of("OFF-4")).verdict(v, "OFF-4", fmt.Sprintf("%s boards in sync with the server, %s buffered records arrived exactly once", amount.Number(boards), amount.Number(records))).
-		triedIf(v.told, records+missed, "no board had missed or recorded anything during an outage")
+		triedIf(v.told, records+missed, "no board had missed or recorded anything during an outage").
+		showsIf(v.told, sight{missed, "a change that a board missed"}, sight{records, "records from an outage"})
 }
 
 // missed is how often a board came back to a server that had changed something meanwhile.

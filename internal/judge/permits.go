@@ -70,7 +70,7 @@ func perm2(v *View) Verdict {
 // what a refusal says of it is judged by itself.
 func perm5(v *View) Verdict {
 	t := &tally{}
-	longest, registered, refused := int64(0), 0, 0
+	longest, registered, refused, shorter := int64(0), 0, 0, 0
 	places := v.placeOfToken()
 	doors := v.longest(places)
 	for _, c := range v.calls() {
@@ -88,7 +88,9 @@ func perm5(v *View) Verdict {
 			if why := c.wronglyRefused(to-from, v.doors, places(c)); why != "" { // [PERM-5]
 				t.bad(c.Event, "a permit of %s was refused as %s%s", secs(to-from), c.Code, why)
 			}
-			if tooLong {
+			if most, known := c.number("maxHours"); tooLong && known && most*3600*1000 < maxPermitMs {
+				shorter++
+			} else if tooLong {
 				refused++
 			}
 			continue
@@ -100,7 +102,8 @@ func perm5(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "PERM-5", fmt.Sprintf("%s permits registered, longest %s (limit 720 h); %s periods refused", amount.Number(registered), secs(longest), amount.Number(t.checked-registered))).
-		tried(refused, "no period was refused as too long")
+		tried(refused+shorter, "no period was refused as too long").
+		shows(sight{refused, "a permit of more than 720 h"}, sight{shorter, "a permit longer than a door's own maximum"})
 }
 
 // wronglyRefused says what is wrong with the refusal of a period, "" if nothing.
@@ -163,10 +166,17 @@ func perm7(v *View) Verdict {
 	read := t.checked
 	pressed := v.served()
 	maps.Copy(seen, pressed.states)
+	var states []sight
+	for _, state := range []string{"pending", "active", "expired", "revoked"} {
+		if !seen[state] {
+			states = append(states, sight{what: "a permit that is " + state})
+		}
+	}
 	delete(seen, "revoked") // time has no part in that
 	t = t.plus(pressed.of("PERM-7"))
 	return t.verdict(v, "PERM-7", fmt.Sprintf("%s permits read, each in the right state; %s links pressed", amount.Number(read), amount.Number(t.checked-read))).
-		tried(max(0, len(seen)-1), "all permits were in the same state")
+		tried(max(0, len(seen)-1), "all permits were in the same state").
+		shows(states...)
 }
 
 // stateRank orders the states as time does; unknown states come before all.
@@ -202,27 +212,35 @@ func instant(v any) (int64, bool) {
 func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s permits registered as requested, %s openings by link or phone", amount.Number(given.checked), amount.Number(used.checked))).
-		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within two minutes")
+		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within two minutes").
+		showsIf(v.told, sight{v.served().permitted - v.served().linked, "an opening by phone"}, sight{v.served().linked, "an opening by link"})
 }
 
 // perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's
 // content and when read.
 func perm3(v *View) Verdict {
 	t, read := v.second().of("PERM-3"), v.read().of("PERM-3")
+	moved, restored := v.regiven()
 	return t.plus(read).verdict(v, "PERM-3", fmt.Sprintf("%s registered again as requested, %s read", amount.Number(t.checked), amount.Number(read.checked))).
-		tried(v.regiven(), "no registration changed a period or cleared a revocation")
+		tried(moved+restored, "no registration changed a period or cleared a revocation").
+		shows(sight{moved, "a new period"}, sight{restored, "a revocation that is cleared"})
 }
 
-// regiven is how many registrations changed what their permit had before.
-func (v *View) regiven() (n int) {
+// regiven is how many registrations changed their permit's period, and how many cleared its revocation.
+func (v *View) regiven() (moved, restored int) {
 	last := map[string]*claim{}
 	for _, k := range v.claims() {
 		was := last[k.id]
-		if last[k.id] = k; k.kind == "permit" && !k.revoked && !k.crowded && was != nil && (was.revoked || was.starts != k.starts || was.ends != k.ends) {
-			n++
+		last[k.id] = k
+		switch {
+		case k.kind != "permit" || k.revoked || k.crowded || was == nil:
+		case was.revoked:
+			restored++
+		case was.starts != k.starts || was.ends != k.ends:
+			moved++
 		}
 	}
-	return n
+	return moved, restored
 }
 
 // perm4 judges PERM-4: a revoked permit leaves the server's content immediately, and its link opens nothing and has no
@@ -230,20 +248,40 @@ func (v *View) regiven() (n int) {
 func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.read().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", amount.Number(t.checked), amount.Number(used.checked), amount.Number(read.checked))).
-		tried(v.served().dead, "nobody pressed a dead link within two minutes of the revocation")
+		tried(v.served().dead, "nobody pressed a dead link within two minutes of the revocation").
+		shows(sight{v.deadPages(), "the page of a dead link"})
+}
+
+// deadPages is how often somebody asked for the page of a link that was given and got none.
+func (v *View) deadPages() (n int) {
+	links := v.linksGiven()
+	for _, c := range v.calls() {
+		if c.Route == "/entry" && c.Method == "GET" && !c.ok() && len(links[c.in("t")]) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // perm6 judges PERM-6: a permit's doors are those it names, else those it had, and always its place's.
 func perm6(v *View) Verdict {
-	rejected := v.doorRules()
+	rejected, s := v.doorRules(), v.scoped()
 	t := v.second().of("PERM-6").plus(rejected)
 	return t.verdict(v, "PERM-6", fmt.Sprintf("%s permits registered with the doors that their doorIds select", amount.Number(t.checked))).
-		tried(rejected.checked+v.scoped(), "no registration kept or replaced its doors, nobody read them, and nobody tried a different door")
+		tried(rejected.checked+s.kept+s.replaced+s.looked, "no registration kept or replaced its doors, nobody read them, and nobody tried a different door").
+		shows(sight{s.none, "a new permit without doorIds"}, sight{s.kept, "a registration that keeps doors"}, sight{s.replaced, "a registration that replaces doors"},
+			sight{rejected.checked, "doorIds that are refused"})
 }
 
-// scoped is how often it showed which doors a permit has: it was registered again and kept doors that had been named, or
-// got others; it was read; or somebody tried another door.
-func (v *View) scoped() (n int) {
+// scopes is how often it showed which doors a permit has.
+type scopes struct {
+	none     int // new permits that named none
+	kept     int // registered again without doors, and kept those that had been named
+	replaced int // registered again with others
+	looked   int // read, or tried at another door
+}
+
+func (v *View) scoped() (s scopes) {
 	var first *call
 	named := map[string][]string{} // doors, by permit
 	for _, k := range v.claims() {
@@ -252,9 +290,14 @@ func (v *View) scoped() (n int) {
 		}
 		was := named[k.id]
 		switch {
-		case k.again && (k.doors == nil && was != nil || k.doors != nil && !sameSet(k.doors, was)): // else it would have the same doors anyway
-			n++
-		case !k.again && first == nil:
+		case k.again && k.doors == nil && was != nil:
+			s.kept++
+		case k.again && k.doors != nil && !sameSet(k.doors, was): // else it would have the same doors anyway
+			s.replaced++
+		case !k.again && k.doors == nil:
+			s.none++
+		}
+		if !k.again && first == nil {
 			first = k.call
 		}
 		if k.doors != nil {
@@ -262,20 +305,20 @@ func (v *View) scoped() (n int) {
 		}
 	}
 	if first == nil {
-		return n
+		return s
 	}
 	for _, c := range v.calls() {
 		read := c.Route == createRoute+"/{id}" && c.Method == "GET" && c.ok()
 		if sooner(first.Event, c.Event) && (read || c.out("rule") == string(vocab.DoorOutOfScope)) {
-			n++
+			s.looked++
 		}
 	}
 	for _, b := range v.boards {
 		for _, e := range b.presented {
 			if e.Reason == vocab.DoorOutOfScope {
-				n++
+				s.looked++
 			}
 		}
 	}
-	return n
+	return s
 }

@@ -51,6 +51,7 @@ type served struct {
 	weighed
 	links, calls int
 	permitted    int             // doors that opened because of a permit, soon enough to show that it holds at once
+	linked       int             // of those, by link
 	dead         int             // links pressed soon after they had died
 	alike        int             // ended by the board's refusal, silence or absence, like a command for the same door
 	states       map[string]bool // of the permits whose links were pressed, by what came of it
@@ -259,6 +260,9 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	}
 	if came := d.outcome == vocab.Reported && d.wrong == ""; came && r.allow && r.kind == "permit" && d.fresh && d.credit == "" {
 		b.permitted++
+		if d.Route == linkRoute {
+			b.linked++
+		}
 	}
 	if r.reasons[0] == vocab.LinkInvalid && d.fresh {
 		b.dead++

@@ -35,10 +35,35 @@ func (v Verdict) triedIf(told bool, n int, what string) Verdict {
 	return v.tried(n, what)
 }
 
+// sight is a case that a promise names, and how often it was seen.
+type sight struct {
+	n    int
+	what string
+}
+
+// shows notes which of the cases that the promise names nobody saw.
+func (v Verdict) shows(cases ...sight) Verdict {
+	for _, c := range cases {
+		if c.n == 0 {
+			v.Unseen = append(v.Unseen, c.what)
+		}
+	}
+	return v
+}
+
+// showsIf is shows, if the evidence for the cases can exist: a history from clients alone doesn't have it.
+func (v Verdict) showsIf(told bool, cases ...sight) Verdict {
+	if !told {
+		return v
+	}
+	return v.shows(cases...)
+}
+
 // weighed counts decisions as the reference decides them.
 type weighed struct {
 	let, kept int             // by a grant, for want of one
 	windowed  int             // by a window, and without it they would have been others
+	freed     int             // of those, let in by a free one
 	despite   int             // let in by a grant although another one opens nothing
 	kinds     map[string]bool // of the grants that let somebody in
 }
@@ -60,6 +85,9 @@ func (w *weighed) take(r ruling) {
 	case r.byWindow() && r.moot:
 	case r.byWindow():
 		w.windowed++
+		if r.allow {
+			w.freed++
+		}
 	case r.allow:
 		w.let++
 		if r.despite {

@@ -37,6 +37,9 @@ type Verdict struct {
 	// Untried says what the promise is about but never happened in the history: a file about the clause has then shown
 	// nothing, however much was checked.
 	Untried []string `json:"untried,omitempty"`
+	// Unseen are cases that the promise names and nobody saw in the history. They change no status: a file may be about one
+	// case alone. The whole built-in suite has to show them all.
+	Unseen []string `json:"unseen,omitempty"`
 }
 
 // Bad is a breach: the event, why, and the related events in order.

@@ -193,7 +193,7 @@ const nothingPlayed = "the run has no scenarios, so nothing was tested"
 func (res *Result) settle(verdicts []judge.Verdict) {
 	res.Verdicts = verdicts
 	res.Ledger = judge.Ledger(res.Verdicts, res.Assertions, judge.Basis{
-		Silent: res.watched() && !res.told, Require: res.required()})
+		Silent: res.watched() && !res.told, Require: res.required(), Cases: res.complete()})
 	res.Faults = res.faultUses()
 	res.whole = Failure{}
 	if res.Unreached {

@@ -110,6 +110,9 @@ func Files(c Config) ([]File, error) {
 
 // address is a cell's address, from a pattern or from a list with one per cell.
 func address(from []string, k, cells int) (string, error) {
+	if len(from) == 0 {
+		return "", errors.New("none given; give one pattern, or one address per cell")
+	}
 	one := from[0]
 	switch {
 	case len(from) == cells:

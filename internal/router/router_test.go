@@ -118,6 +118,7 @@ func TestWhatCannotBe(t *testing.T) {
 		"more than places":    {func(c *router.Config) { c.Shards = 6 }, "must be 1 to 5"},
 		"two for one place":   {func(c *router.Config) { c.World.Places, c.Shards = c.World.Places[:1], 2 }, "must be 1: the world has one place"},
 		"one address for all": {func(c *router.Config) { c.CellMQTT = []string{"cell:1883"} }, "put {i}"},
+		"none":                {func(c *router.Config) { c.CellSIP = []string{} }, "none given"},
 		"two for three":       {func(c *router.Config) { c.CellHTTP = []string{"a:1", "b:1"} }, "2 for 3 cells"},
 	} {
 		rc := builtIn()

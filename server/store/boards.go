@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -80,8 +81,10 @@ func (s *Store) RotateBoard(id string, next func(generation int64) (hash string)
 			return err
 		}
 		n := row.Generation + 1
-		_, err = tx.q.RotateBoard(ctx, db.RotateBoardParams{ID: id, Generation: n, Hash: next(n)})
-		return err
+		if _, err = tx.q.RotateBoard(ctx, db.RotateBoardParams{ID: id, Generation: n, Hash: next(n)}); err != nil {
+			return err
+		}
+		return tx.InsertAudit(record.Audit{PlaceID: row.PlaceID, Action: "board.rotated", Detail: id})
 	})
 }
 

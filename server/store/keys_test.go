@@ -11,6 +11,20 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
+// TestRotationAudited: a board's new password is in the audit log, without the password.
+func TestRotationAudited(t *testing.T) {
+	t.Parallel()
+	s := seeded(t)
+	must.OK(t, s.RotateBoard("brd_a", func(int64) string { return "hash" }))
+	list, n, err := s.Audits("plc_a", 10, 0)
+	if err != nil || n != 1 || list[0].Action != "board.rotated" || list[0].Detail != "brd_a" {
+		t.Errorf("audit log %+v, %v, want board.rotated of brd_a", list, err)
+	}
+	if err := s.RotateBoard("brd_none", func(int64) string { return "hash" }); !errors.Is(err, fail.ErrNotFound) {
+		t.Errorf("an unknown board: got %v, want %v", err, fail.ErrNotFound)
+	}
+}
+
 // TestKeysAudited: a key that an operator issues or revokes is in the audit log, once, without its name and hash.
 func TestKeysAudited(t *testing.T) {
 	t.Parallel()

@@ -76,6 +76,7 @@ type run struct {
 	log      []history.Event // of the segment: the state that it found, then what happened
 	found    int             // of log, the events of that state
 	standing history.Standing
+	quiet    bool // the latest segment ended at rest
 	count    Counts
 	trouble  error // the first thing that stopped the run
 
@@ -155,6 +156,7 @@ func (r *run) play(ctx context.Context) error {
 		if to.After(end) || end.Sub(to) < r.c.Segment/2 {
 			to = end
 		}
+		r.quiet = false
 		err := r.segment(ctx, n, from, to)
 		if err == nil {
 			err = r.calm(to)

@@ -28,6 +28,7 @@ func (r *run) calm(to time.Time) error {
 	}
 	at := to.Add(-calmTries / 2 * calmStep)
 	restless := ""
+	r.quiet = true
 	for range calmTries {
 		if at = at.Add(calmStep); at.After(r.clk.Now()) {
 			if err := r.clk.Advance(at); err != nil {
@@ -38,7 +39,8 @@ func (r *run) calm(to time.Time) error {
 			return nil
 		}
 	}
-	if restless != "" { // leave it to the judge what that breaks
+	if restless != "" { // leave it to the judge what that breaks; but the next segment doesn't begin at rest
+		r.quiet = false
 		r.note("%s: %s", to.Format(time.DateOnly), restless)
 	}
 	return nil
@@ -82,7 +84,11 @@ func (r *run) cut() []history.Event {
 	for _, e := range r.kept.events(r.clk.Now(), r.permitsKept()) {
 		r.append(e)
 	}
-	r.append(history.Event{Kind: history.Begun, Op: history.Quiet, At: r.clk.Now().UnixMilli(), WallNs: wallNs()})
+	begun := ""
+	if r.quiet {
+		begun = history.Quiet
+	}
+	r.append(history.Event{Kind: history.Begun, Op: begun, At: r.clk.Now().UnixMilli(), WallNs: wallNs()})
 	r.found = len(r.log)
 	return old
 }

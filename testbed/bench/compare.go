@@ -51,6 +51,7 @@ func subjectOf(r *row) string {
 func oneTurn(ctx context.Context, binary string, p plan, at setup) (rows []*row, err error) {
 	run := exec.CommandContext(ctx, binary, "-json", "-rounds", "1", "-links", at.link, "-callers", fmt.Sprint(at.callers),
 		"-boards", fmt.Sprint(at.boards), "-for", p.round.String(), "-only", strings.Join(at.only, ","))
+	run.Args = append(run.Args, "-rows", fmt.Sprint(at.rows), "-records", fmt.Sprint(at.records), "-permits", fmt.Sprint(at.permits))
 	if p.rate > 0 {
 		run.Args = append(run.Args, "-rate", fmt.Sprint(p.rate))
 	}

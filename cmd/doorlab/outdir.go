@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/doorlab/doorlab/internal/report"
+)
+
+// clearOut makes the run directory, or removes what an earlier run left in it.
+func clearOut(out string) error {
+	if err := report.ClearDir(out); err != nil {
+		return failf("--out: %s", reason(err))
+	}
+	return nil
+}
+
+// writableOut checks that files can be written into a directory, and leaves things as they were: what will write there
+// has yet to begin.
+func writableOut(out string) error {
+	unmake, err := makeOut(out)
+	if err == nil {
+		probe := ""
+		if probe, err = os.MkdirTemp(out, ".doorlab-"); err == nil {
+			err = os.Remove(probe)
+		}
+	}
+	unmake()
+	if err != nil {
+		return failf("--out: %s", reason(err))
+	}
+	return nil
+}
+
+// heldFile is locked in a run directory while a run writes there.
+const heldFile = ".running"
+
+// hold takes the run directory for this process: two runs in one would mix their reports. release gives it back, and
+// removes it if nothing was written there.
+func hold(out string) (release func(), err error) {
+	unmake, err := makeOut(out)
+	lock := flock.New(filepath.Join(out, heldFile))
+	free := false
+	if err == nil {
+		free, err = lock.TryLock()
+	}
+	switch {
+	case err != nil:
+		unmake()
+		return nil, failf("--out: %s", reason(err))
+	case !free:
+		return nil, failf("--out: another run is writing to %s; give this one a directory of its own, or wait for the other", out)
+	}
+	return func() {
+		_ = errors.Join(os.Remove(lock.Path()), lock.Unlock()) // a file that stays is free for the next run
+		unmake()
+	}, nil
+}
+
+// makeOut makes a directory; unmake removes what was made, as far as it is still empty.
+func makeOut(out string) (unmake func(), err error) {
+	made := ""
+	for at := out; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
+			break
+		}
+		made = at
+	}
+	return func() {
+		for at := out; made != ""; at = filepath.Dir(at) {
+			if left := os.Remove(at); left != nil && !errors.Is(left, os.ErrNotExist) || at == made { // what somebody put there stays
+				break
+			}
+		}
+	}, os.MkdirAll(out, 0o755)
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
+)
+
+// TestOneRunPerDirectory: two runs don't write into one directory, and one that wrote nothing leaves nothing.
+func TestOneRunPerDirectory(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	out := filepath.Join(root, "runs", "one")
+	release := must.Get(hold(out))(t)
+	if _, err := hold(out); err == nil || !strings.Contains(err.Error(), "another run is writing to "+out) {
+		t.Errorf("a second run: got %v, want that another one is writing there", err)
+	}
+	release()
+	if list := must.Get(os.ReadDir(root))(t); len(list) > 0 {
+		t.Errorf("%s is left, want nothing", list[0].Name())
+	}
+	release = must.Get(hold(out))(t)
+	must.OK(t, os.WriteFile(filepath.Join(out, "report.txt"), nil, 0o644))
+	release()
+	if list := must.Get(os.ReadDir(out))(t); len(list) != 1 || list[0].Name() != "report.txt" {
+		t.Errorf("%v is left, want only the report", list)
+	}
+}
+
+// TestPresented: a phone and a link are told apart as people write them.
+func TestPresented(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"01011112222":                          {"phone", "01011112222"},
+		"010-1111-2222":                        {"phone", "01011112222"},
+		"+82 10 1111 2222":                     {"phone", "01011112222"},
+		"+82 (0)10-1111-2222":                  {"phone", "01011112222"},
+		"abc123":                               {"token", "abc123"},
+		"http://127.0.0.1:8080/entry?t=abc123": {"token", "abc123"},
+	} {
+		if name, value := presented(text); name != want[0] || value != want[1] {
+			t.Errorf("%s: got %s %s, want %s %s", text, name, value, want[0], want[1])
+		}
+	}
+}
