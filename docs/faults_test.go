@@ -26,13 +26,22 @@ func TestDocsFaults(t *testing.T) {
 
 const faultsHead = `# Faults
 
-*Generated from internal/faults by ` + "`make docs`" + `; edit the list there.*
+<!-- generated from internal/faults by make docs: edit the list there -->
 
-Arm a fault with ` + "`doorlab fault add NAME`" + `, on the console's page Faults, with a scenario's verb ` + "`fault`" + `, or with ` + "`POST /lab/v1/faults`" + ` on
-the control listener, which returns ` + "`{faultId}`" + `. Name the boards with exactly one of ` + "`boards`, `placeId` and `share`" + `; detached boards and the boards of
-test places take no faults. ` + "`for`" + ` (in the lab's time, such as ` + "`\"10m\"`" + `) ends it; ` + "`DELETE /lab/v1/faults/{id}`" + ` and ` + "`POST /lab/v1/faults/reset`" + `
-undo it. Faults on commands also accept ` + "`doorIds`, `commands` and `nth`" + ` (only the n-th matching command); if several apply to
-one command, those further up on this page act first. ` + "`GET /lab/v1/faults`" + ` counts ` + "`hits`" + `: how often each fault acted.
+Whatever the lab can break. Here a tenth of the boards refuse every command, told in four ways:
+
+| where | how |
+|---|---|
+| command line | ` + "`doorlab fault add refuse --share 10% --param code=jammed`" + ` |
+| scenario | ` + "`cohort: {name: some, share: 10%}`" + `, then ` + "`fault: {fault: refuse, of: some, params: {code: jammed}}`" + ` |
+| HTTP | ` + "`POST /lab/v1/faults`" + ` on the control listener with ` + "`{\"fault\":\"refuse\",\"share\":0.1,\"params\":{\"code\":\"jammed\"}}`" + `; the answer has the ` + "`faultId`" + ` |
+| console | the page Faults |
+
+- Name the boards in one way: ` + "`boards`, `placeId` or `share`" + `. Detached boards and the boards of test places take no faults.
+- ` + "`for`" + ` ends a fault after a time of the lab, such as ` + "`\"10m\"`" + `. ` + "`DELETE /lab/v1/faults/{id}`" + ` ends it at once, and ` + "`POST /lab/v1/faults/reset`" + ` ends all.
+- Faults on commands also accept ` + "`doorIds`, `commands` and `nth`" + ` (only the n-th matching command). If several apply to one command,
+  those further up on this page act first.
+- ` + "`GET /lab/v1/faults`" + ` counts ` + "`hits`" + `: how often each fault acted.
 `
 
 func faultsPage(t *testing.T) string {
@@ -79,8 +88,8 @@ func example(t *testing.T, f faults.Fault) string {
 	v := must.Get(f.Values(nil))(t)
 	raw := must.Get(json.Marshal(struct {
 		Fault  string         `json:"fault"`
-		Boards []string       `json:"boards"`
+		Share  float64        `json:"share"`
 		Params map[string]any `json:"params,omitempty"`
-	}{f.Name, []string{"brd_front"}, v.All()}))(t)
+	}{f.Name, 0.1, v.All()}))(t)
 	return string(raw)
 }

@@ -126,7 +126,7 @@ func TestSlowGeneratorIsInvalid(t *testing.T) {
 func TestBreachesOfOneGenerator(t *testing.T) {
 	t.Parallel()
 	breached := Result{Verdict: Pass, Guarantees: &Guarantees{}}
-	breached.Guarantees.settle([]judge.Verdict{{Clause: "CMD-1", Status: judge.Fail, Checked: 1, Bad: 1, Number: "1 bad of 1"}})
+	breached.Guarantees.settle([]judge.Verdict{{Clause: "CMD-1", Status: judge.Fail, Checked: 1, Bad: 1, Number: "1 of 1 broke it"}})
 	deaf := Result{Verdict: Pass, Guarantees: &Guarantees{NotJudged: "no control listener"}}
 	for name, parts := range map[string][]Result{"first": {breached, deaf}, "last": {deaf, breached}, "between": {deaf, breached, {Verdict: Pass}}} {
 		all := Result{Verdict: Pass}

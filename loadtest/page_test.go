@@ -80,7 +80,7 @@ func pages(t *testing.T) map[string]Result {
 		fail := goldenRun(t, "", "")
 		fail.Phases = phasesOf(waysOf(20))
 		fail.Plan.Description = strings.Repeat("a_description_without_a_blank", 20)
-		fail.Guarantees = &Guarantees{Rows: judge.Ledger([]judge.Verdict{{Clause: "CMD-1", Status: judge.Fail, Checked: 3, Number: "1 bad of 3: cmd_1 actuated 2 times",
+		fail.Guarantees = &Guarantees{Rows: judge.Ledger([]judge.Verdict{{Clause: "CMD-1", Status: judge.Fail, Checked: 3, Number: "1 of 3 broke it: cmd_1 actuated 2 times",
 			FirstBad: &judge.Bad{Why: "cmd_1 actuated 2 times", Event: waysOf(1)[3], Timeline: waysOf(1)}}}, nil, judge.Basis{})}
 		fail.Reasons = append(fail.Reasons, strings.Repeat("https://host.example/a_path_without_a_blank", 20))
 		fail.Lab = newLab(labHistory(), labStart, fail.labSeconds())

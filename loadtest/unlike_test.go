@@ -79,8 +79,8 @@ func TestShardsThatDontBelongTogether(t *testing.T) {
 				return p
 			}, Invalid, "the rate can't be judged: the generators started 1.2 s apart, more than 1 s; see --start-at", 6},
 			"a start 0.9 s later":    {func(p []Result) []Result { p[3].Started = p[3].Started.Add(900 * time.Millisecond); return p }, Pass, "", 0},
-			"a breach":               {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p }, Fail, "CMD-1: 2 bad of 7: cmd_x reported without an actuation", 4},
-			"a breach, and one lost": {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p[1:] }, Fail, "CMD-1: 2 bad of 7", 4},
+			"a breach":               {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p }, Fail, "CMD-1: 2 of 7 broke it: cmd_x reported without an actuation", 4},
+			"a breach, and one lost": {func(p []Result) []Result { p[2] = judged(p[2], 7, 2); return p[1:] }, Fail, "CMD-1: 2 of 7 broke it", 4},
 			"a broken contract":      {func(p []Result) []Result { p[2].Breaches, p[2].FirstBreach = 1, "no such field"; return p }, Fail, "no such field", 4},
 		} {
 			parts := c.change(generators(t, 4))

@@ -36,7 +36,7 @@ func Combine(worlds ...[]Verdict) []Verdict {
 		case Pass:
 			v.Number = addUp(numbers[v.Clause])
 		case Fail:
-			v.Number = fmt.Sprintf("%s bad of %s", amount.Number(v.Bad), amount.Number(v.Checked+v.Real))
+			v.Number = fmt.Sprintf("%s of %s broke it", amount.Number(v.Bad), amount.Number(v.Checked+v.Real))
 			if v.FirstBad != nil { // a directory that was read may lack it
 				v.Number += ": " + v.FirstBad.Why
 			}

@@ -18,7 +18,7 @@ func TestCombine(t *testing.T) {
 		{Clause: "CMD-4", Status: Pass, Number: "5 unknown (1 acted, 4 not), latest start 36.000 h of 5", Checked: 5},
 		{Clause: "CMD-6", Status: Pass, Number: "1 in progress at a crash (server 0, board 0, line 1)", Checked: 1, Missing: []string{"server", "board"}},
 		{Clause: "OFF-1", Status: Pass, Number: "2 decisions, oldest 35h59m59.5s", Checked: 2},
-		{Clause: "CMD-1", Status: Fail, Number: "1 bad of 3: moved twice", Checked: 3, Bad: 1, FirstBad: &Bad{Why: "moved twice"}},
+		{Clause: "CMD-1", Status: Fail, Number: "1 of 3 broke it: moved twice", Checked: 3, Bad: 1, FirstBad: &Bad{Why: "moved twice"}},
 	}
 	three := []Verdict{{Clause: "OFF-1", Status: Pass, Number: "9 decisions, oldest 36h0m0s", Checked: 9}, {Clause: "CMD-4", Status: Pass, Number: "none", Checked: 1}}
 	got := map[string]Verdict{}
@@ -29,7 +29,7 @@ func TestCombine(t *testing.T) {
 		"CMD-4": {Clause: "CMD-4", Status: Pass, Number: "1,205 unknown (4 acted, 11 not), latest start 36.000 h of 17; none", Checked: 1206},
 		"CMD-6": {Clause: "CMD-6", Status: Pass, Number: "3 in progress at a crash (server 2, board 0, line 1)", Checked: 3, Missing: []string{"board"}},
 		"OFF-1": {Clause: "OFF-1", Status: Pass, Number: "11 decisions, oldest 36h0m0s", Checked: 11},
-		"CMD-1": {Clause: "CMD-1", Status: Fail, Number: "1 bad of 7: moved twice", Checked: 7, Bad: 1, FirstBad: &Bad{Why: "moved twice"}},
+		"CMD-1": {Clause: "CMD-1", Status: Fail, Number: "1 of 7 broke it: moved twice", Checked: 7, Bad: 1, FirstBad: &Bad{Why: "moved twice"}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("combined (-want +got):\n%s", d)

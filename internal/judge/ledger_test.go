@@ -13,7 +13,7 @@ func TestLedgerMerges(t *testing.T) {
 	t.Parallel()
 	rows := Ledger([]Verdict{
 		{Clause: "SYNC-1", Status: Pass, Number: "max 1.9 s of 50,000", Checked: 50000},
-		{Clause: "CMD-1", Status: Fail, Number: "1 bad of 3", Checked: 3, FirstBad: &Bad{Why: "why"}},
+		{Clause: "CMD-1", Status: Fail, Number: "1 of 3 broke it", Checked: 3, FirstBad: &Bad{Why: "why"}},
 		{Clause: "CMD-2", Status: Pass, Number: "4 offline", Checked: 4},
 		{Clause: "CMD-3", Status: Skipped, Number: "not exercised"},
 		{Clause: "OFF-1", Status: Pass, Number: "n", Checked: 1},
@@ -33,7 +33,7 @@ func TestLedgerMerges(t *testing.T) {
 	}
 	want := []string{
 		"SYNC-1 registrations reach every connected board within 300 s · PASS · max 1.9 s of 50,000",
-		"CMD-1 200 only after execution, exactly one actuation behind it · FAIL · 1 bad of 3",
+		"CMD-1 200 only after execution, exactly one actuation behind it · FAIL · 1 of 3 broke it",
 		"CMD-2 409 offline: never sent, no actuation · PASS · 4 offline · 2 assertions",
 		"CMD-3 502 refused: no actuation · PASS · 2 refused",
 		"PERM-1 a registered customer can enter by phone or link at once · INVALID · no ground truth: the checker saw nothing, 1 assertion",

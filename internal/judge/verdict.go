@@ -128,7 +128,7 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 		}
 		out.Status = Fail
 		out.FirstBad = &Bad{Event: *f.e, Why: f.why, Timeline: v.timeline(f.e)}
-		out.Number = fmt.Sprintf("%s bad of %s: %s", amount.Number(len(t.found)), amount.Number(t.checked+t.real), f.why)
+		out.Number = fmt.Sprintf("%s of %s broke it: %s", amount.Number(len(t.found)), amount.Number(t.checked+t.real), f.why)
 	case t.checked == 0:
 		out.Status, out.Number = Skipped, notExercised
 	}

@@ -17,7 +17,7 @@ const mostInSummary = 20
 // WriteSummary writes the job summary, GitHub-flavoured Markdown: the failures first.
 func WriteSummary(w io.Writer, res Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n\n%s\n", marks[res.Status], res.Status, inline(sentence(res)), inline(Line(res)))
+	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n", marks[res.Status], res.Status, inline(Line(res)))
 	SummarizeFailures(&b, Failures(res))
 	b.WriteString("\n### Scenarios\n\n| | scenario | time | |\n|---|---|--:|---|\n")
 	for _, f := range res.Files {

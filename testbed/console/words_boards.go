@@ -99,7 +99,7 @@ var faultWords = map[string]pair{
 	"faults.share":      {"share of all boards", "전체 보드 중 비율"},
 	"faults.commands":   {"Only some commands", "일부 명령만"},
 	"faults.nth":        {"only the n-th command, n:", "n번째 명령만, n:"},
-	"faults.for":        {"For (domain time; empty: until removed)", "기간 (가상 시간, 비우면 제거할 때까지)"},
+	"faults.for":        {"For how long, in the lab's time (empty: until removed)", "기간 (가상 시간, 비우면 제거할 때까지)"},
 	"faults.arm":        {"Arm", "걸기"},
 	"faults.fault":      {"Fault", "장애"},
 	"faults.count":      {"Boards", "보드"},
