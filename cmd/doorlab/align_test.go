@@ -65,9 +65,9 @@ func TestCheckThatCannotBegin(t *testing.T) {
 		control.Data(w, map[string]any{"mode": "real", "seq": 1})
 	}))
 	defer s.Close()
-	file := filepath.Join(t.TempDir(), "a file")
-	must.OK(t, os.WriteFile(file, nil, 0o600))
-	code, out, errs := runQuietly(t.Context(), "check", "--target", "http://127.0.0.1:1", "--control", s.URL, "--control-token", "t", "--out", filepath.Join(file, "run"), "terms_values")
+	run := filepath.Join(t.TempDir(), "run")
+	must.OK(t, os.MkdirAll(filepath.Join(run, "report.html", "not a report"), 0o755)) // can't be cleared
+	code, out, errs := runQuietly(t.Context(), "check", "--target", "http://127.0.0.1:1", "--control", s.URL, "--control-token", "t", "--out", run, "terms_values")
 	if code != codeFailure || !strings.Contains(errs, "--out") {
 		t.Errorf("got exit %d, want %d and what is wrong with --out\n%s%s", code, codeFailure, out, errs)
 	}

@@ -75,11 +75,6 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			if err != nil {
 				return err
 			}
-			release, err := hold(out)
-			if err != nil {
-				return err
-			}
-			defer release()
 			err = runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o)
 			return cmp.Or(err, end(out))
 		},
@@ -124,6 +119,11 @@ func knownVars(given map[string]string, files []*engine.File) error {
 }
 
 func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, p printer, o engine.Options) error {
+	release, err := hold(out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	o.Config = map[string]any{"target": f.target, "boards": f.boards, "seed": o.Seed, "link": f.link, "client": f.client, "world": f.world, "parallel": o.Parallel}
 	res, err := f.play(ctx, e, files, out, o)
 	if _, ours := errors.AsType[exit](err); ours {

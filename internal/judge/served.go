@@ -258,20 +258,7 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	if o, ended := outcomeByCode[d.Code]; ended && slices.ContainsFunc(v.byDoor()[d.door], func(c *command) bool { return c.told(o) != nil }) {
 		b.alike++
 	}
-	if came := d.outcome == vocab.Reported && d.wrong == ""; came && r.allow && r.kind == "permit" && d.fresh && d.credit == "" {
-		b.permitted++
-		if d.Route == linkRoute {
-			b.linked++
-		}
-	}
-	if r.reasons[0] == vocab.LinkInvalid && d.fresh {
-		b.dead++
-	}
-	if d.Route == linkRoute {
-		b.links++
-	} else {
-		b.calls++
-	}
+	b.count(d, r)
 	clauses := r.clausesOf()
 	if state := stateOf(r); d.Route == linkRoute && state != "" { // [PERM-7]
 		b.states[state] = true

@@ -4,7 +4,27 @@ import (
 	"fmt"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
+
+// count notes which cases of the promises about links and calls a decision shows.
+func (s *served) count(d *deciding, r ruling) {
+	byLink := d.Route == linkRoute
+	if byLink {
+		s.links++
+	} else {
+		s.calls++
+	}
+	if d.fresh && r.reasons[0] == vocab.LinkInvalid {
+		s.dead++
+	}
+	if d.fresh && d.outcome == vocab.Reported && d.wrong == "" && r.allow && r.kind == "permit" && d.credit == "" {
+		s.permitted++
+		if byLink {
+			s.linked++
+		}
+	}
+}
 
 // ent3 judges ENT-3: answers to links and calls match the reference (as on boards), with the same outcomes as commands.
 func ent3(v *View) Verdict {
