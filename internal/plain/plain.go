@@ -7,6 +7,14 @@ import "strings"
 // Reason completes "the name ...".
 const Reason = "must not contain control or bidirectional override characters"
 
+// ReasonOfText is Reason for a text that may have several lines.
+const ReasonOfText = "must not contain bidirectional override characters, or control characters other than line breaks and tabs"
+
+// DeceptiveText is Deceptive for a text that may have several lines: a reason, which the contract limits only in length.
+func DeceptiveText(s string) bool {
+	return Deceptive(strings.NewReplacer("\n", "", "\r", "", "\t", "", "\u2028", "", "\u2029", "").Replace(s))
+}
+
 // Deceptive reports whether a text contains control characters (C0, C1, DEL), line or paragraph separators, or
 // characters that override text direction.
 func Deceptive(s string) bool {

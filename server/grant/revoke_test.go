@@ -30,6 +30,8 @@ func TestRevoke(t *testing.T) {
 		"unknown reference": {grant.RevokeRequest{ExternalRef: new("x")}, fail.PermitNotFound},
 		"unknown id":        {grant.RevokeRequest{PermitID: new("x")}, fail.PermitNotFound},
 		"a membership":      {grant.RevokeRequest{PermitID: &membership.ID}, fail.PermitNotFound},
+		"long unknown id":   {grant.RevokeRequest{PermitID: new(strings.Repeat("x", 300))}, fail.PermitNotFound},
+		"deceptive reason":  {grant.RevokeRequest{ExternalRef: new("r"), Reason: new("\u202egnp")}, fail.InvalidField},
 		"long reason":       {grant.RevokeRequest{ExternalRef: new("r"), Reason: new(strings.Repeat("x", 201))}, fail.InvalidField},
 	} {
 		if _, err := h.Service.Revoke(byA, tt.r); fail.CodeOf(err) != tt.want {
@@ -40,9 +42,9 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("another place's: got %v, want code %q", err, fail.PermitNotFound)
 	}
 	h.Pass(time.Minute)
-	p, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: new("r"), PermitID: &first.ID, Reason: new("lost")})
-	if err != nil || p.State != grant.Revoked || p.RevokeReason != "lost" || !p.RevokedAt.Equal(epoch.Add(time.Minute)) || p.URL != first.URL {
-		t.Errorf(`got %+v, %v, want no error, p.State = grant.Revoked, p.RevokeReason = "lost", p.RevokedAt at epoch.Add(time.Minute), p.URL = first.URL`, p, err)
+	p, err := h.Service.Revoke(byA, grant.RevokeRequest{ExternalRef: new("r"), PermitID: &first.ID, Reason: new("lost,\nand found")})
+	if err != nil || p.State != grant.Revoked || p.RevokeReason != "lost,\nand found" || !p.RevokedAt.Equal(epoch.Add(time.Minute)) || p.URL != first.URL {
+		t.Errorf(`got %+v, %v, want no error, p.State = grant.Revoked, p.RevokeReason = "lost,\nand found", p.RevokedAt at epoch.Add(time.Minute), p.URL = first.URL`, p, err)
 	}
 	h.Pass(time.Minute)
 	again, err := h.Service.Revoke(byA, grant.RevokeRequest{PermitID: &first.ID, Reason: new("again")})

@@ -28,6 +28,7 @@ func TestCallsAreRejectedUnanswered(t *testing.T) {
 		"05012345678 01011112222": {Answered: true, Result: "opened"},
 		"05012345678 01033334444": {Answered: true, Result: "denied", Reason: "no_valid_grant"},
 		"05012345678 01055556666": {Answered: true, Result: "offline"},
+		"05012345678 ":            {Answered: true, Result: "denied", Reason: "no_valid_grant"},
 	}}))(t)
 	t.Cleanup(func() { _ = s.Stop() })
 	for _, c := range []struct{ name, to, from, extra, want string }{
@@ -37,7 +38,7 @@ func TestCallsAreRejectedUnanswered(t *testing.T) {
 		{"denied", "05012345678", "01033334444", "", "SIP/2.0 603 Decline"},
 		{"offline", "05012345678", "01055556666", "", "SIP/2.0 480 Temporarily Unavailable"},
 		{"nobody's number", "05099999999", "01011112222", "", "SIP/2.0 404 Not Found"},
-		{"anonymous", "05012345678", "anonymous", "", "SIP/2.0 433 Anonymity Disallowed"},
+		{"anonymous", "05012345678", "anonymous", "", "SIP/2.0 603 Decline"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn := must.Get(net.Dial("tcp", s.Addr()))(t)
