@@ -93,10 +93,10 @@ func (t *Testbed) settle(w http.ResponseWriter, r *http.Request) {
 	control.Data(w, pending{len(lacking)})
 }
 
-// untilQuiet polls until nothing is lacking any more, or nothing has changed for that long.
+// untilQuiet polls until nothing is lacking any more, nothing has changed for a while, or new changes have come for too long.
 func untilQuiet(ctx context.Context, look func() map[string]int64) map[string]int64 {
-	lacking := look()
-	for moved := clock.Mono(); len(lacking) > 0 && clock.Mono()-moved < quietBoards; {
+	lacking, began := look(), clock.Mono()
+	for moved := began; len(lacking) > 0 && clock.Mono()-moved < quietBoards && clock.Mono()-began < endsWithin; {
 		if client.Pause(ctx, lookBoards) != nil {
 			break
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 // jumpWait bounds how long a request waits for a jump of virtual time: together with the 8 s for a board it stays below
-// the write timeout.
+// the 15 s for which clients are told to wait.
 const jumpWait = 5 * time.Second
 
 // afterJump holds up requests that change something until a jump is over: what arrives during the jump happens after

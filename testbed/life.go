@@ -136,16 +136,18 @@ func (t *Testbed) next(old *life, kill bool) error {
 	}
 	t.await(online)
 	if t.stopping.Err() == nil { // boards that have been stopped answer nothing any more
-		t.flight.Settle()
+		t.flight.SettleWithin(quietWithin)
 	}
 	t.lives.Add(1)
 	return nil
 }
 
-// How long boards have to come back after a restart, and how often they are counted.
+// How long boards have to come back after a restart, how often they are counted, and for how long a restart waits until
+// nothing is in flight: under load, there always is something.
 const (
-	backWithin = 10 * time.Second
-	backLook   = 5 * time.Millisecond
+	backWithin  = 10 * time.Second
+	backLook    = 5 * time.Millisecond
+	quietWithin = 6 * time.Second // more than a lost message takes to be given up
 )
 
 // await returns when that many boards are online at the new life, when they have had their time, or when the testbed stops.

@@ -59,7 +59,7 @@ time, so memory use stays level. Writes a run directory like 'doorlab check'.`,
 	s.Int64Var(&f.Seed, "seed", 1, "seed of everything that happens")
 	s.Var(&f.retention, "retention", "how long records, the audit log and ended grants are kept")
 	s.StringVar(&f.out, "out", "", "run directory (default: runs/age-<time>-<seed>)")
-	s.StringVar(&f.data, "data", "", "data directory (default: temporary, removed on exit)")
+	s.StringVar(&f.data, "data", "", "data directory, empty or new (default: temporary, removed on exit)")
 	s.BoolVar(&f.asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
 	f.view.add(c)
 	return c
@@ -86,7 +86,7 @@ func runAge(ctx context.Context, e *env, f *ageFlags) error {
 	if out == "" {
 		out = filepath.Join("runs", "age-"+clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(f.Seed, 10))
 	}
-	dir, cleanup, err := dataDir(f.data)
+	dir, cleanup, err := freshDir(f.data)
 	if err != nil {
 		return err
 	}

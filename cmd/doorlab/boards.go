@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -65,7 +66,7 @@ func boardsCommand(e *env) *cobra.Command {
 	f.shard.add(c, "only the boards of every n-th place of the world, from the i-th: `i/n`, as given to serve (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all places)")
 	s.StringVar(&f.clock, "clock", "real", "real or virtual")
 	s.StringVar(&f.client, "client", testbed.Paho, clientUsage)
-	s.Int64Var(&f.seed, "seed", 0, "the seed the server runs with (default: the world file's, otherwise 1)")
+	s.Var((*seedValue)(&f.seed), "seed", "the seed the server runs with (default: the world file's, otherwise 1)")
 	s.StringVar(&f.secretFile, "secret-file", "", "the secret file the server runs with (default: passwords derive from the seed)")
 	s.IntVar(&f.boards, "boards", 200, "number of boards in the built-in world, as given to serve (not with --world)")
 	s.DurationVar(&f.timeout, "timeout", time.Minute, "how long to wait for all boards to connect")
@@ -76,7 +77,7 @@ func boardsCommand(e *env) *cobra.Command {
 
 func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	if err := cmp.Or(oneOf("clock", f.clock, "real", "virtual"), oneOf("client", f.client, testbed.Paho, testbed.Light),
-		boardsFlag(f.boards, 0), atLeast("seed", f.seed, 0), positive("timeout", f.timeout)); err != nil {
+		boardsFlag(f.boards, 0), positive("timeout", f.timeout)); err != nil {
 		return err
 	}
 	slice, err := shard.Parse(f.slice)
@@ -131,6 +132,21 @@ func dataDir(given string) (dir string, cleanup func(), err error) {
 		return "", func() {}, failf("%s", reason(err))
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
+}
+
+// freshDir is dataDir for a run that begins with nothing: its keys and names repeat, so what an earlier run left there would
+// count as this one's.
+func freshDir(given string) (dir string, cleanup func(), err error) {
+	list, err := os.ReadDir(given)
+	switch {
+	case given == "" || errors.Is(err, os.ErrNotExist):
+		return dataDir(given)
+	case err != nil:
+		return "", nil, failf("--data: %s", reason(err))
+	case len(list) > 0:
+		return "", nil, usagef("--data %s: isn't empty; a run begins with an empty directory, or what an earlier run left there would count as its own", given)
+	}
+	return dataDir(given)
 }
 
 func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.Duration, asJSON bool) error {

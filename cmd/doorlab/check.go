@@ -155,7 +155,7 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 			return engine.Result{}, err
 		}
 	}
-	dir, cleanup, err := dataDir(f.data)
+	dir, cleanup, err := freshDir(f.data)
 	if err != nil {
 		return engine.Result{}, err
 	}

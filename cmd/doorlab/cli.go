@@ -171,15 +171,21 @@ things, applies load, and checks every promise against the relays' own journals.
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(flagError)
-	for _, c := range []*cobra.Command{
-		upCommand(e), serveCommand(e), boardsCommand(e), checkCommand(e), loadCommand(e),
-		judgeCommand(e), mergeRunsCommand(e), exploreCommand(e), ageCommand(e), keysCommand(e), renewCommand(e), faultCommand(e), boardCommand(e), clockCommand(e), personCommand(e),
-		placeCommand(e), auditCommand(e), doctorCommand(e),
-		worldCommand(e), routerCommand(e), mcpCommand(e),
-		whyCommand(e), inboxCommand(e), goLiveCommand(e), waitCommand(e), schemaCommand(e), versionCommand(e), noticeCommand(e),
-		manCommand(e),
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Start a lab:", []*cobra.Command{upCommand(e), serveCommand(e), boardsCommand(e), waitCommand(e), worldCommand(e), doctorCommand(e)}},
+		{"Check and measure:", []*cobra.Command{checkCommand(e), loadCommand(e), exploreCommand(e), ageCommand(e), judgeCommand(e), mergeRunsCommand(e)}},
+		{"Work with a running lab:", []*cobra.Command{faultCommand(e), clockCommand(e), personCommand(e), boardCommand(e), placeCommand(e), keysCommand(e),
+			auditCommand(e), whyCommand(e), inboxCommand(e), goLiveCommand(e)}},
+		{"More:", []*cobra.Command{renewCommand(e), routerCommand(e), mcpCommand(e), schemaCommand(e), versionCommand(e), noticeCommand(e), manCommand(e)}},
 	} {
-		root.AddCommand(c)
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
 	}
 	completions(root, e)
 	shells(root)
@@ -256,9 +262,15 @@ Examples:
 Usage:
   {{if .Runnable}}{{.UseLine}}{{else}}{{.CommandPath}} COMMAND{{end}}
 {{if .HasAvailableSubCommands}}
-Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+{{if .Groups}}{{$all := .Commands}}Commands:
+{{range $g := .Groups}}
+{{.Title}}{{range $all}}{{if and .IsAvailableCommand (eq .GroupID $g.ID)}}
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}
-{{end}}{{if .HasAvailableLocalFlags}}
+{{end}}
+'doorlab COMMAND --help' shows examples first. The manual is in docs/, beginning with docs/README.md.
+{{else}}Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}
+{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
 {{end}}{{if .HasAvailableLocalFlags}}

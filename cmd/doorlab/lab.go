@@ -166,7 +166,7 @@ func clockCommand(e *env) *cobra.Command {
 	move := func(path string) func(l labCall, _ []string) error {
 		return func(l labCall, _ []string) error { return show(l, http.MethodPost, path, nil) }
 	}
-	return group("clock", "Show, freeze, run or advance the domain clock", `  doorlab clock show
+	return group("clock", "Show, freeze, run or advance the lab's clock", `  doorlab clock show
   doorlab clock advance 36h                   # everything that falls due meanwhile happens, in order
   doorlab clock freeze`,
 		labCommand(e, "show", "Show the lab's time", "  doorlab clock show", shows,

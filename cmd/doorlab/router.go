@@ -29,7 +29,7 @@ func routerCommand(e *env) *cobra.Command {
 				return err
 			}
 			rc.Virtual = clock == "virtual"
-			if err := cmp.Or(boardsFlag(boards, 0), atLeast("seed", seed, 0)); err != nil {
+			if err := cmp.Or(boardsFlag(boards, 0)); err != nil {
 				return err
 			}
 			for flag, addr := range map[string]string{"http": rc.HTTP, "mqtt": rc.MQTT} {
@@ -58,7 +58,7 @@ func routerCommand(e *env) *cobra.Command {
 	}
 	s := c.Flags()
 	s.StringVar(&file, "world", "", "world file, the same as the servers' (default: the built-in world)")
-	s.Int64Var(&seed, "seed", 0, "seed, the same as the servers' (default: the world file's, otherwise 1)")
+	s.Var((*seedValue)(&seed), "seed", "seed, the same as the servers' (default: the world file's, otherwise 1)")
 	s.IntVar(&boards, "boards", 0, "number of boards in the built-in world, the same as the servers' (not with --world)")
 	s.IntVar(&rc.Shards, "shards", 0, "number of servers; server i runs with --shard i/n")
 	s.StringVar(&dir, "out", "", "directory to write the files to (default: print them)")

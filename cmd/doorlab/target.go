@@ -61,10 +61,10 @@ func (f *targetFlags) add(c *cobra.Command, boards int) {
 	s.StringSliceVar(&f.keys, "key", nil, "API keys of the target's places (default: read from the control API)")
 	s.IntVar(&f.boards, "boards", boards, "number of simulated boards (not with --world)")
 	s.StringVar(&f.world, "world", "", "world file of the testbed (default: the built-in world)")
-	s.Int64Var(&f.seed, "seed", 0, "seed for ids, keys and every random choice of the run (default: 1)")
+	s.Var((*seedValue)(&f.seed), "seed", "seed for ids, keys and every random choice of the run (default: 1)")
 	s.StringVar(&f.link, "link", testbed.Memory, "how the testbed's boards reach the broker: memory or tcp")
 	s.StringVar(&f.client, "client", testbed.Paho, clientUsage)
-	s.StringVar(&f.data, "data", "", "data directory of the testbed; check uses one subdirectory per world (default: temporary, removed on exit)")
+	s.StringVar(&f.data, "data", "", "data directory of the testbed, empty or new; it gets one subdirectory per world (default: temporary, removed on exit)")
 	s.BoolVarP(&f.verbose, "verbose", "v", false, "log more to stderr")
 }
 
@@ -86,7 +86,7 @@ func (f *targetFlags) check() error {
 	if err := cmp.Or(oneOf("link", f.link, testbed.Memory, testbed.TCP), oneOf("client", f.client, testbed.Paho, testbed.Light)); err != nil {
 		return err
 	}
-	if err := cmp.Or(boardsFlag(f.boards, 1), atLeast("seed", f.seed, 0)); err != nil {
+	if err := cmp.Or(boardsFlag(f.boards, 1)); err != nil {
 		return err
 	}
 	if f.target == "" && len(f.control) > 0 {

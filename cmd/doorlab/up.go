@@ -57,7 +57,7 @@ func (f *serverFlags) add(c *cobra.Command) {
 	s.StringVar(&f.sip, "sip", "", "address for phone entry over SIP, UDP and TCP (default: off)")
 	s.StringSliceVar(&f.sipPeers, "sip-peers", nil, "trunks (address or CIDR) that may call over SIP and whose caller ids are trusted (default: this machine)")
 	s.StringVar(&f.clock, "clock", "real", "real or virtual; the control API can move a virtual clock")
-	s.Int64Var(&f.seed, "seed", 0, "seed for ids and randomness; setting it also makes keys and passwords repeatable (default: from the data directory or the world file, otherwise 1)")
+	s.Var((*seedValue)(&f.seed), "seed", "seed for ids and randomness; setting it also makes keys and passwords repeatable (default: from the data directory or the world file, otherwise 1)")
 	s.StringVar(&f.secretFile, "secret-file", "", "file with the secret that keys and board passwords derive from, shared with 'doorlab boards'; created if missing (default: the data directory's own secret)")
 	s.BoolVar(&f.init, "init", false, "start over if files of the data directory are missing; the remaining files move to a subfolder")
 	f.shard.add(c, "only every n-th place of the world, from the i-th: `i/n`; a data directory stays with its shard (default: DOORLAB_SHARD_INDEX and DOORLAB_SHARDS, otherwise all places)")
@@ -226,7 +226,7 @@ func (f *serverFlags) check() error {
 			}
 		}
 	}
-	return cmp.Or(append(errs, boardsFlag(f.boards, 0), atLeast("seed", f.seed, 0))...)
+	return cmp.Or(append(errs, boardsFlag(f.boards, 0))...)
 }
 
 func isURL(s string) bool {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -28,9 +29,9 @@ func (t inside) RoundTrip(r *http.Request) (_ *http.Response, err error) {
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
-	a := &reply{status: http.StatusOK, header: http.Header{}}
+	a := &reply{header: http.Header{}}
 	t.h.ServeHTTP(a, r.WithContext(bare{r.Context()}))
-	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(&a.body), Request: r,
+	return &http.Response{StatusCode: cmp.Or(a.status, http.StatusOK), Header: a.header, Body: io.NopCloser(&a.body), Request: r,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(a.body.Len())}, nil
 }
 
@@ -46,5 +47,9 @@ type reply struct {
 }
 
 func (a *reply) Header() http.Header         { return a.header }
-func (a *reply) Write(b []byte) (int, error) { return a.body.Write(b) }
-func (a *reply) WriteHeader(status int)      { a.status = status }
+func (a *reply) Write(b []byte) (int, error) { a.WriteHeader(http.StatusOK); return a.body.Write(b) }
+func (a *reply) WriteHeader(status int) { // the first counts, as in net/http
+	if a.status == 0 {
+		a.status = status
+	}
+}

@@ -152,14 +152,29 @@ func (f *Flight) Enter(ctx context.Context, most time.Duration) {
 // messages are given up as lost, so they cost one wait rather than one per jump; those that may never be answered are
 // given up after a fifth of that. Work is never given up: whatever it does later would happen at a different time than
 // it was begun.
-func (f *Flight) Settle() {
+func (f *Flight) Settle() { f.settle(nil) }
+
+// SettleWithin is Settle for at most that long: where new work keeps coming, nothing may ever be quiet.
+func (f *Flight) SettleWithin(limit time.Duration) {
+	over := new(bool) // with mu held
+	defer time.AfterFunc(limit, func() {
+		f.mu.Lock()
+		*over = true
+		f.cond.Broadcast()
+		f.mu.Unlock()
+	}).Stop()
+	f.settle(over)
+}
+
+// settle is Settle until over is set.
+func (f *Flight) settle(over *bool) {
 	most := f.Quiet
 	if most == 0 {
 		most = 5 * time.Second
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for f.work > 0 || f.total.out > 0 {
+	for (f.work > 0 || f.total.out > 0) && !(over != nil && *over) {
 		seen, woke, quiet := f.moves, false, most
 		if f.total.out == f.total.unsure {
 			quiet /= 5

@@ -41,7 +41,7 @@ func TestChangedVerdictsAreRefused(t *testing.T) {
 	}{
 		"as written":         {func(raw []byte) []byte { return raw }, ""},
 		"formatted":          {func(raw []byte) []byte { b := bytes.Buffer{}; must.OK(t, json.Compact(&b, raw)); return b.Bytes() }, ""},
-		"no digest":          {without("digest"), ""},
+		"no digest":          {without("digest"), "has no digest, which every run with a history has"},
 		"a later version":    {swap(`"schema": 1`, `"schema": 2`), "has schema 2, but this doorlab reads schema 1"},
 		"no version":         {without("schema"), "has schema 0, but this doorlab reads schema 1"},
 		"a status":           {swap(`"status": "FAIL"`, `"status": "PASS"`), "was changed after the run"},

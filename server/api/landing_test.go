@@ -43,7 +43,7 @@ func TestLanding(t *testing.T) {
 		if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Fatalf("%s: got %d with the policy %q, want the page", name, w.Code, w.Header().Get("Content-Security-Policy"))
 		}
-		for _, link := range []string{`href="/core/v1/docs"`, `href="/space/v1/docs"`, `href="/device/v1/docs"`, `href="/entry"`} {
+		for _, link := range []string{`href="/core/v1/docs"`, `href="/space/v1/docs"`, `href="/device/v1/docs"`} {
 			if !strings.Contains(body, link) {
 				t.Errorf("%s: the page has no %s", name, link)
 			}

@@ -27,7 +27,7 @@ type Inbox struct {
 // received is an entry of the list.
 type received struct {
 	*inbox.Entry
-	Moved any `json:"moved"` // null = no command, or not known here
+	Moved any `json:"moved"` // null = no command, or not known here; [] = nothing, as for a replay
 	// Lists leave out the texts.
 	Request *string `json:"request,omitempty"`
 	Answer  *string `json:"answer,omitempty"`
@@ -108,6 +108,9 @@ func filter(w http.ResponseWriter, q url.Values) (f inbox.Filter, ok bool) {
 func (c Config) moved(e *inbox.Entry) any {
 	if e.CommandID == "" || e.DoorID == "" {
 		return nil
+	}
+	if e.Replayed { // the first one did
+		return []any{}
 	}
 	return c.Inbox.Moved(e.DoorID, e.CommandID)
 }

@@ -25,7 +25,7 @@ func names() []string {
 // onDemand are subjects that take minutes to start.
 var onDemand = []string{"stored", "browse"}
 
-// caller is one client with a connection of its own.
+// caller is one client; all share a pool with a connection for each.
 type caller struct{ http *http.Client }
 
 func newCallers(n int) []caller {

@@ -31,6 +31,7 @@ type inboxView struct {
 	Status, Path, Key string
 	Rows              []*request
 	Count             int     // of the requests in Rows
+	Capped            bool    // there may be more
 	Checks            *checks // nil for a live place
 }
 
@@ -170,6 +171,7 @@ func (c *Console) inbox(r *http.Request) (any, error) {
 		return nil, err
 	}
 	v.Count = len(v.Rows)
+	v.Capped = v.Count == inboxRows
 	at := make([]time.Time, v.Count)
 	for i, r := range v.Rows {
 		at[i] = r.At

@@ -20,7 +20,7 @@ func TestRuns(t *testing.T) {
 	t.Parallel()
 	c, _ := newTestConsole(t)
 	c.cfg.Runs = t.TempDir()
-	for _, want := range []string{"No runs in " + c.cfg.Runs + " yet.", "doorlab check --out " + c.cfg.Runs + "/first"} {
+	for _, want := range []string{"No runs in " + c.cfg.Runs + " yet.", "doorlab check --smoke --out " + c.cfg.Runs + "/first"} {
 		if page := c.ask(ask{method: http.MethodGet, path: "/runs", in: true}).Body.String(); !strings.Contains(page, want) {
 			t.Errorf("without a run the page doesn't say %q", want)
 		}
