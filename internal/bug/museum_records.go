@@ -14,6 +14,8 @@ var records = []Bug{
 	check("operator-label-is-the-key", "ENT-4", "an operator's label is the key's name", "answers_values"),
 	check("refused-calls-recorded-by-place", "ENT-4", "six refused calls are recorded per number", "entry_credit"),
 	check("refused-calls-count-anywhere", "ENT-3", "refused calls are counted per number per place", "entry_limits"),
+	check("refused-calls-name-no-door", "ENT-3", "a refused call names the first entry door of the grants that give the reason", "entry_credit entry_two_rules entry_doors entry_outcomes"),
+	check("dead-links-unlimited", "ENT-3", "a dead link is answered 60 times a minute", "entry_limits"),
 	check("refused-calls-always-answered", "ENT-3", "after 60 refused calls within a minute, a number isn't answered", "entry_limits"),
 	check("record-shows-the-phone", "ENT-4", "a record never shows a whole phone", "records_values"),
 	check("record-command-hidden", "ENT-4", "a record names its command", "records_values idempotency_keys"),

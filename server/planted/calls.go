@@ -39,6 +39,10 @@ func (c calls) Call(ctx context.Context, to, from string) (entry.CallResult, err
 				return entry.CallResult{}, nil
 			}
 		}
+	case "refused-calls-name-no-door":
+		if res.Result == vocab.Denied {
+			res.DoorID = ""
+		}
 	case "refused-calls-always-answered":
 		if res.Result == vocab.Denied {
 			c.refusals.Store(to+" "+from, res)

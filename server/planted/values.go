@@ -82,6 +82,11 @@ var tokenValues = map[string]edge{
 		paths, _ := p.body["paths"].(map[string]any)
 		delete(paths, "/device/v1/boards")
 	}),
+	"dead-links-unlimited": {routes: "POST /entry/open", say: func(p *reply) {
+		if p.status == http.StatusTooManyRequests && p.body != nil {
+			p.status, p.body["statusCode"], p.body["error"] = http.StatusNotFound, http.StatusNotFound, "link_invalid"
+		}
+	}},
 	"docs-page-gone":             status("GET /device/v1/docs", 200, 404),
 	"removed-endpoint-not-found": failing("GET /space/v1/access/people", "error", "not_found"),
 }
