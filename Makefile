@@ -5,7 +5,8 @@ FUZZTIME ?= 20s
 BOARDS ?= 1000
 
 help: ## this list
-	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@show() { grep -E "^($$1):.*##" $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15; }; \
+		show 'up|check|load|test'; echo; show '[a-z0-9-]+' | grep -vE '^(up|check|load|test|help) '
 
 build: ## build bin/doorlab
 	go build -o $(BIN) ./cmd/doorlab

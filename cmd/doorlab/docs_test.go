@@ -51,7 +51,12 @@ func TestDocsNameEveryFlag(t *testing.T) {
 			t.Errorf("docs/cli.md, flags of %s: run `make docs`\n got %s\nwant %s", name, got, want)
 		}
 	}
-	if *update {
+	head, rest, _ := strings.Cut(doc, "<!-- commands -->\n")
+	got, tail, marked := strings.Cut(rest, "<!-- end -->\n")
+	if want := commandTable(doc); !marked || got != want && !*update {
+		t.Errorf("docs/cli.md, table of commands: run `make docs`\n got %s\nwant %s", got, want)
+	} else if *update {
+		doc = head + "<!-- commands -->\n" + want + "<!-- end -->\n" + tail
 		must.OK(t, os.WriteFile(cliDoc, []byte(doc), 0o644))
 	}
 	for _, code := range []int{codeOK, codeFailure, codeUsage, codeBadScenario, codeFailed, codeUnreachable, codeInvalid, codeThreshold, codeInterrupted} {
@@ -59,6 +64,30 @@ func TestDocsNameEveryFlag(t *testing.T) {
 			t.Errorf("docs/cli.md: want a row that explains exit code %d", code)
 		}
 	}
+}
+
+// commandTable is the table that docs/cli.md begins with: the commands in their groups, each with a link to its section if it
+// has one.
+func commandTable(doc string) string {
+	root := newRoot(&env{out: io.Discard, err: io.Discard, getenv: os.Getenv})
+	var b strings.Builder
+	b.WriteString("| command | does |\n|---|---|\n")
+	for _, g := range root.Groups() {
+		fmt.Fprintf(&b, "| **%s** | |\n", strings.TrimSuffix(g.Title, ":"))
+		for _, c := range root.Commands() {
+			if c.GroupID != g.ID || c.Hidden {
+				continue
+			}
+			name := "`" + c.Name() + "`"
+			if strings.Contains(doc, "\n## "+c.Name()+"\n") {
+				name = "[" + name + "](#" + c.Name() + ")"
+			} else if strings.Contains(doc, "\n## fault, board, ") && c.GroupID == "Work with a running lab:" {
+				name = "[" + name + "](#fault-board-clock-person-place-audit-why-inbox-and-go-live)"
+			}
+			fmt.Fprintf(&b, "| %s | %s |\n", name, c.Short)
+		}
+	}
+	return b.String()
 }
 
 // noFlags is what a section says of a command without flags; it may have none.
