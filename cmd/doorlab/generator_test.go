@@ -120,6 +120,11 @@ func TestLoadWithItsBoards(t *testing.T) {
 	if r := row(res, "CMD-1"); r.Status != judge.Fail || !strings.Contains(r.Number, "reported without an actuation") {
 		t.Errorf("a server that lies: CMD-1 is %s, %s, want FAIL, reported without an actuation", r.Status, r.Number)
 	}
+	for run, want := range map[string]int{first: codeOK, filepath.Join(dir, "lied"): codeFailed} {
+		if code, out, errs := runQuietly(t.Context(), "judge", run, "--quiet"); code != want {
+			t.Errorf("judge %s: exit %d, want %d as when it ran\n%s%s", run, code, want, out, errs)
+		}
+	}
 }
 
 func TestStartAtFlag(t *testing.T) {

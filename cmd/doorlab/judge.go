@@ -1,12 +1,15 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/loadtest"
 )
 
 func judgeCommand(e *env) *cobra.Command {
@@ -15,13 +18,16 @@ func judgeCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge DIR",
 		Short: "Judge a run directory again",
-		Long: `Reads the history of a previous check and judges it with the checkers of this build.
-The results of the steps' own assertions are kept. The run directory is not changed.`,
+		Long: `Reads the history of a previous check or load and judges it with the checkers of this build.
+The results of the steps' own assertions, and what a load measured, are kept. The run directory is not changed.`,
 		Example: `  doorlab judge runs/20261121-120000-1`,
-		Args:    takes("one run directory, as written by check", cobra.ExactArgs(1)),
+		Args:    takes("one run directory, as written by check or load", cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := v.check(); err != nil {
 				return err
+			}
+			if isLoad(args[0]) {
+				return judgeLoad(e, v, asJSON, args[0])
 			}
 			res, err := report.Judge(args[0])
 			if err != nil {
@@ -38,6 +44,30 @@ The results of the steps' own assertions are kept. The run directory is not chan
 	return c
 }
 
+// isLoad reports whether a directory was written by load.
+func isLoad(dir string) bool {
+	_, noResult := os.Stat(filepath.Join(dir, "result.json"))
+	_, noVerdicts := os.Stat(filepath.Join(dir, "verdicts.json"))
+	return noResult == nil && noVerdicts != nil
+}
+
+func judgeLoad(e *env, v *view, asJSON bool, dir string) error {
+	res, err := loadtest.Judge(dir)
+	switch {
+	case err != nil:
+		return usagef("%s can't be judged: %s", dir, reason(err))
+	case asJSON:
+		b, err := json.MarshalIndent(res, "", "  ")
+		if err != nil {
+			return failf("%s", err)
+		}
+		fmt.Fprintln(e.out, string(b))
+	default:
+		v.tellLoad(e, res)
+	}
+	return exitCode(res.ExitCode())
+}
+
 // notJudged says what a directory is that can't be judged.
 func notJudged(dir string, err error) error {
 	has := func(file string) bool {
@@ -49,10 +79,8 @@ func notJudged(dir string, err error) error {
 		return usagef("%s is a file; judge takes the run directory that it is in, %s", dir, filepath.Dir(dir))
 	case has("verdicts.json"):
 		return usagef("%s can't be judged: %s", dir, reason(err))
-	case has("result.json"):
-		return usagef("%s is the run directory of a load, which was judged when it ran: see its report.html; 'doorlab merge' merges several", dir)
 	case has("."):
-		return usagef("%s is not a run directory of check: it has no verdicts.json", dir)
+		return usagef("%s is not a run directory: it has no verdicts.json or result.json", dir)
 	}
 	return usagef("%s is not a run directory: %s", dir, bare(err))
 }

@@ -262,12 +262,17 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	return e.after(exitCode(res.ExitCode()), failed)
 }
 
-// printLoad prints the result of a load, and appends it to a CI's job summary.
-func (v *view) printLoad(e *env, dir string, res loadtest.Result) error {
+func (v *view) tellLoad(e *env, res loadtest.Result) {
 	if v.quiet {
 		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, strings.Join(append(res.Whys(), res.Sentence()), " · "))
-	} else {
-		fmt.Fprint(e.out, res.Text())
+		return
+	}
+	fmt.Fprint(e.out, res.Text())
+}
+
+// printLoad prints the result of a load, and appends it to a CI's job summary.
+func (v *view) printLoad(e *env, dir string, res loadtest.Result) error {
+	if v.tellLoad(e, res); !v.quiet {
 		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", dir)
 	}
 	return summarize(e, res.WriteSummary)

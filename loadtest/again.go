@@ -1,0 +1,93 @@
+package loadtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// Judge judges the history of a kept run again. What was measured stays as it was written; only the guarantees, and the
+// verdict as far as it rests on them, are decided anew. Errors: of ReadResult; a run whose guarantees were never judged; a
+// history that isn't the one that was judged, or that has too many events of a shared target to be judged in parts.
+func Judge(dir string) (res Result, err error) {
+	if res, err = ReadResult(dir); err != nil {
+		return res, err
+	}
+	g := res.Guarantees
+	switch {
+	case len(res.Shards) > 0:
+		return res, errors.New("it is a merged result; 'doorlab merge' judges its shards together")
+	case g == nil || g.History == nil:
+		return res, errors.New("it has no history, because its guarantees were not judged")
+	}
+	division, err := history.NewDivision("")
+	if err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, division.Close()) }()
+	var parts judge.Parts
+	shared, err := divide(filepath.Join(dir, historyFile), *g.History, division, &parts)
+	if err != nil {
+		return res, err
+	}
+	most := int64(judgedAtOnce)
+	if shared { // what came before the run is divided from it by an event that every place has
+		most = max(most, g.History.Count)
+	}
+	if err := division.Groups(most, func(lists [][]history.Event) error {
+		if !shared {
+			lists = [][]history.Event{history.Merge(lists...)} // groups were written one after the other
+		}
+		parts.Judge(lists[0])
+		return nil
+	}); err != nil {
+		return res, err
+	}
+	res.again(&Guarantees{Basis: g.Basis, Clocks: g.Clocks, History: g.History, Foreign: parts.Foreign(), Unordered: parts.Unordered()}, parts.Verdicts())
+	return res, nil
+}
+
+// divide reads a history that was judged, and reports whether its target was shared.
+func divide(path string, want history.Summary, into *history.Division, parts *judge.Parts) (shared bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	into.Next()
+	var failed error
+	sum, err := history.Decode(file, func(e *history.Event) {
+		shared = shared || e.Kind == history.Begun
+		if parts.See(e); failed == nil {
+			failed = into.Add(*e)
+		}
+	})
+	switch {
+	case err != nil:
+		return shared, fmt.Errorf("%s: %w", path, err)
+	case failed == nil && sum != want:
+		return shared, fmt.Errorf("%s has %d events, SHA-256 %s; result.json was made from %d events, SHA-256 %s: this is not that run's history",
+			path, sum.Count, sum.SHA256, want.Count, want.SHA256)
+	}
+	return shared, failed
+}
+
+// again replaces the guarantees, and decides the verdict as it would have been decided with these.
+func (res *Result) again(g *Guarantees, verdicts []judge.Verdict) {
+	res.Guarantees, res.Verdict, res.Reasons = g, Pass, nil
+	g.settle(verdicts)
+	for _, t := range res.Thresholds {
+		if !t.OK {
+			res.Verdict, res.Reasons = Fail, append(res.Reasons, t.why())
+		}
+	}
+	if res.judgeBreaches(); res.Verdict == Pass && len(res.Doubts) > 0 {
+		res.Verdict = Invalid
+	}
+	res.Reasons = append(res.Reasons, res.Doubts...)
+	res.judgeGuarantees()
+}
