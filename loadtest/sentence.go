@@ -84,10 +84,34 @@ func (r Result) included() string {
 	return ""
 }
 
+// mostSilent is the share of requests without an answer up to which a plan without a threshold on them may pass.
+const mostSilent = 0.05
+
+// limitsSilence reports whether a threshold of the plan limits requests without an answer: their number or share, a minimum
+// of answers, or a latency of all requests.
+func (p Plan) limitsSilence() bool {
+	for _, limits := range p.limits {
+		for name, text := range limits {
+			l, err := parseThreshold(name, text)
+			if err == nil && (l.measure == "errors" || l.outcome == noAnswer || l.atLeast || l.outcome == everything) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // judgeSilence keeps a load without a single answer from PASS: it is evidence of nothing. What makes the run FAIL says more
 // to its readers.
 func (r *Result) judgeSilence() {
-	if r.Sent == 0 || r.silent() < r.Sent {
+	switch silent := r.silent(); {
+	case r.Sent == 0:
+		return
+	case silent < r.Sent:
+		if r.Verdict == Pass && float64(silent) > mostSilent*float64(r.Sent) && !r.Plan.limitsSilence() {
+			r.doubt(fmt.Sprintf("%s of %s requests weren't answered (%s), and the plan has no threshold for that, such as errors: 1%%",
+				amount.Number(silent), amount.Number(r.Sent), causes(r.Errors)))
+		}
 		return
 	}
 	none := fmt.Sprintf("none of the %s requests was answered", amount.Number(r.Sent))

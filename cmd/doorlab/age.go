@@ -91,7 +91,7 @@ func runAge(ctx context.Context, e *env, f *ageFlags) error {
 		return err
 	}
 	defer cleanup()
-	release, err := hold(out)
+	release, err := hold(out, false)
 	if err != nil {
 		return err
 	}

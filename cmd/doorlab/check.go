@@ -119,7 +119,7 @@ func knownVars(given map[string]string, files []*engine.File) error {
 }
 
 func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, p printer, o engine.Options) error {
-	release, err := hold(out)
+	release, err := hold(out, false)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	if err := f.checkBaseline(); err != nil {
 		return err
 	}
-	release, err := hold(f.o.OutDir)
+	release, err := hold(f.o.OutDir, true)
 	if err != nil {
 		return err
 	}

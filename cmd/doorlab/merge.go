@@ -42,6 +42,9 @@ their generators; counts and histograms are added, and thresholds are judged aga
 				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged")
 			}
 			load, err := loads(args)
+			if err == nil {
+				err = free(out, load)
+			}
 			if err != nil {
 				return err
 			}

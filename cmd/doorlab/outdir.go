@@ -35,14 +35,22 @@ func writableOut(out string) error {
 	return nil
 }
 
-// heldFile is locked in a run directory while a run writes there.
-const heldFile = ".running"
+// free refuses a directory in which a run would replace what no run wrote.
+func free(out string, load bool) error {
+	if name := report.Strange(out, load); name != "" {
+		return usagef("--out %s: it isn't a run directory, and its %s would be replaced; give the run a directory of its own", out, name)
+	}
+	return nil
+}
 
 // hold takes the run directory for this process: two runs in one would mix their reports. release gives it back, and
 // removes it if nothing was written there.
-func hold(out string) (release func(), err error) {
+func hold(out string, load bool) (release func(), err error) {
+	if err := free(out, load); err != nil {
+		return nil, err
+	}
 	unmake, err := makeOut(out)
-	lock := flock.New(filepath.Join(out, heldFile))
+	lock := flock.New(filepath.Join(out, report.RunningFile))
 	free := false
 	if err == nil {
 		free, err = lock.TryLock()

@@ -34,6 +34,7 @@ type CallText struct {
 	From   string         `json:"from,omitempty"`
 	Kind   string         `json:"kind,omitempty"`  // test or live
 	Token  string         `json:"token,omitempty"` // Mark of the bearer token sent
+	Parts  int            `json:"parts,omitempty"` // how many parts it has between dots, if it is long enough for a token
 	Path   string         `json:"path,omitempty"`  // the id in the path
 	Query  string         `json:"query,omitempty"`
 	Replay bool           `json:"replayed,omitempty"`
@@ -68,7 +69,7 @@ func CallEvent(c CallIn) Event {
 	if c.Status == 0 {
 		e.Kind = Unanswered
 	}
-	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mask.Mark(c.Token), Query: markedQuery(query), Replay: c.Replayed, Leaks: c.Leaks, Own: c.Own}
+	t := CallText{SentAt: c.SentAt, SentNs: c.SentNs, From: c.From, Kind: c.PlaceKind, Token: mask.Mark(c.Token), Parts: tokenParts(c.Token), Query: markedQuery(query), Replay: c.Replayed, Leaks: c.Leaks, Own: c.Own}
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		if pathID.MatchString(p) {
@@ -91,6 +92,16 @@ func CallEvent(c CallIn) Event {
 		e.Text = string(raw)
 	}
 	return e
+}
+
+// shortestToken is the length from which a text may be a bearer token: shorter ones can't carry a signature.
+const shortestToken = 32
+
+func tokenParts(token string) int {
+	if len(token) < shortestToken {
+		return 0
+	}
+	return strings.Count(token, ".") + 1
 }
 
 // listed are the routes whose lists checkers read, and told those whose lists say what happened.

@@ -47,7 +47,10 @@ func (h *builder) emit(e history.Event) {
 	h.events = append(h.events, e)
 }
 
-// pass advances domain time but not wall time: a jump. With auto, it stops where a board is due to rest.
+// live lets time pass by itself.
+func (h *builder) live(ms int64) { h.at, h.wall = h.at+ms, h.wall+ms*1_000_000 }
+
+// pass advances domain time but, beyond a few seconds, not wall time: a jump. With auto, it stops where a board is due to rest.
 func (h *builder) pass(ms int64) {
 	until := h.at + ms
 	for h.auto {
@@ -64,7 +67,9 @@ func (h *builder) pass(ms int64) {
 		h.at, next.rested = next.cutAt+limitMs, true
 		h.rest(next.id, "lock")
 	}
-	h.at = until
+	if h.at = until; ms > 0 && ms <= jumpedMs {
+		h.wall += ms * 1_000_000
+	}
 }
 
 func (h *builder) id(prefix string) string {

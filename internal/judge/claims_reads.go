@@ -122,6 +122,9 @@ func (v *View) doorRules() *tally {
 			why = "an empty list of doors"
 		case named:
 			for _, id := range texts(list) {
+				if v.told && v.doors[id] == nil && !c.ok() {
+					why = id + ", which is no door of the lab"
+				}
 				if b := v.doors[id]; b != nil && b.place != places(c) && places(c) != "" {
 					why, foreign = fmt.Sprintf("%s of another place", id), append(foreign, id)
 				}

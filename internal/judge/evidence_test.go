@@ -207,21 +207,27 @@ func TestSeenLate(t *testing.T) {
 	const minute = 60 * 1000
 	later := func(h *builder) { h.at = h.customerPermit(1, false).StartsAt }
 	for name, tc := range map[string]struct {
-		before func(*builder) // the registration
-		wait   int64          // until somebody uses it, and after its revocation
+		before func(*builder)   // the registration
+		wait   func(h *builder) // until somebody uses it, and after its revocation
 		want   bool
 	}{
-		"at once":          {func(*builder) {}, 0, true},
-		"within 2 minutes": {func(*builder) {}, 100 * 1000, true},
-		"after 4 minutes":  {func(*builder) {}, 4 * minute, false},
-		"an hour later":    {func(*builder) {}, 60 * minute, false},
-		"after its start":  {func(h *builder) { later(h); h.pass(-60 * minute) }, 60 * minute, true},
+		"at once":                   {func(*builder) {}, func(*builder) {}, true},
+		"within 2 minutes":          {func(*builder) {}, func(h *builder) { h.live(100 * 1000) }, true},
+		"after a jump of 2 minutes": {func(*builder) {}, func(h *builder) { h.pass(100 * 1000) }, false},
+		"after many jumps": {func(*builder) {}, func(h *builder) {
+			for range 10 {
+				h.pass(9 * 1000)
+			}
+		}, false},
+		"after 4 minutes": {func(*builder) {}, func(h *builder) { h.live(4 * minute) }, false},
+		"an hour later":   {func(*builder) {}, func(h *builder) { h.pass(60 * minute) }, false},
+		"after its start": {func(h *builder) { later(h); h.pass(-60 * minute) }, func(h *builder) { h.pass(60 * minute) }, true},
 	} {
 		for way, use := range map[string]func(*builder){"link": func(h *builder) { h.press(200, "") }, "phone": func(h *builder) { h.phone("opened", "phone", doorOf("brd_1", 1)) }} {
 			h := oneBoard()
 			tc.before(h)
 			h.register(1)
-			h.pass(tc.wait)
+			tc.wait(h)
 			use(h)
 			if got := perm1(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
 				t.Errorf("used by %s %s: got %s, lacks %q; want PASS, tried %t", way, name, got, got.Untried, tc.want)
@@ -231,7 +237,7 @@ func TestSeenLate(t *testing.T) {
 			}
 			h.did("plc_a", "POST", revokeRoute, 200, history.CallText{In: fields{"externalRef": "ref-c"}, Out: fields{"permitId": "pmt_c", "state": "revoked"}},
 				func() { h.change("plc_a", "revoke", h.customerPermit(1, true)) })
-			h.pass(tc.wait)
+			tc.wait(h)
 			h.press(404, "")
 			if got := perm4(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
 				t.Errorf("dead link pressed %s: got %s, lacks %q; want PASS, tried %t", name, got, got.Untried, tc.want)

@@ -139,6 +139,9 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 // nothing of that.
 const atOnceMs = 2 * 60 * 1000
 
+// jumpedMs is how much of that may have been skipped by jumps of the clock: what a file itself lets pass isn't "at once".
+const jumpedMs = 10 * 1000
+
 // deadLink reports whether the permit was revoked after the link was last issued, and whether the last change of the
 // permit, or its start, is fresh. It isn't sure while a call on the permit is in progress.
 func (v *View) deadLink(c *call, given []*claim) (dead, fresh, sure bool) {
@@ -162,11 +165,11 @@ func (v *View) deadLink(c *call, given []*claim) (dead, fresh, sure bool) {
 
 // fresh reports whether a call came soon after the grant was given or revoked, or after its start if that came later.
 func (k *claim) fresh(c *call) bool {
-	since := k.At
-	if !k.revoked {
-		since = max(since, k.starts)
+	since, jumped := k.At, c.SentAt-k.At-(c.SentNs-k.WallNs)/1e6
+	if !k.revoked && k.starts > since {
+		since, jumped = k.starts, 0 // whoever waits for its start has to jump
 	}
-	return c.SentAt-since <= atOnceMs
+	return c.SentAt-since <= atOnceMs && (jumped <= jumpedMs || c.SentNs == 0)
 }
 
 // freshCaller reports whether a permit of the caller is fresh.

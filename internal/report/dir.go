@@ -90,6 +90,27 @@ func ClearDir(dir string) error {
 	return errors.Join(os.RemoveAll(filepath.Join(dir, "scenarios")), remove(dir, append(anyRun(), "config.json")))
 }
 
+// RunningFile is in a run directory while a run writes there, and stays if that is killed.
+const RunningFile = ".running"
+
+// Strange names something in a directory that a run would replace although no run wrote it; "" for a run directory, and for
+// one that has nothing of the kind. A load has no config.json and no scenarios.
+func Strange(dir string, load bool) string {
+	there := func(name string) bool { _, err := os.Lstat(filepath.Join(dir, name)); return err == nil }
+	if IsDir(os.DirFS(dir), ".") || there(RunningFile) || slices.ContainsFunc(loadFiles, there) {
+		return ""
+	}
+	names := anyRun()
+	if !load {
+		names = append(names, "config.json", "scenarios")
+	}
+	slices.Sort(names)
+	if i := slices.IndexFunc(names, there); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
 // anyRun lists the files that both kinds of runs leave, or that only a load does.
 func anyRun() []string {
 	return slices.Concat([]string{historyFile, clocksFile, MetricsFile}, loadFiles, slices.Collect(maps.Keys(formats)))

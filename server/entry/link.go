@@ -55,45 +55,59 @@ func (s *Service) LinkPlace(token string) (string, error) {
 // opening: later callers get the first one's answer, even while it is still running. Denials and limits are errors
 // (*fail.Error): link_invalid, device_not_found, entry_denied with details.rule, rate_limited with RetryAfter. The
 // outcome of a sent command is a result, see OpenResult.Failure. Other errors are the Executor's and the store's.
-func (s *Service) Open(ctx context.Context, token, doorID string) (OpenResult, error) {
+func (s *Service) Open(ctx context.Context, token, doorID string) (res OpenResult, err error) {
+	for range manyChanges {
+		var again bool
+		if res, again, err = s.openOnce(ctx, token, doorID); !again {
+			return res, err
+		}
+	}
+	return OpenResult{}, fail.New(fail.StorageUnavailable, "the permit changes all the time; try again")
+}
+
+// manyChanges is how often a permit may change while its link is pressed.
+const manyChanges = 10
+
+// openOnce is Open unless the permit changes in between.
+func (s *Service) openOnce(ctx context.Context, token, doorID string) (_ OpenResult, again bool, err error) {
 	link := grant.HashLink(token)
 	g, err := s.cfg.Store.GrantByLink(link)
 	if errors.Is(err, fail.ErrNotFound) || err == nil && !g.RevokedAt.IsZero() { // [PERM-4]
-		return OpenResult{}, s.deadLink(g, link, doorID)
+		return OpenResult{}, false, s.deadLink(g, link, doorID)
 	}
 	if err != nil {
-		return OpenResult{}, err
+		return OpenResult{}, false, err
 	}
 	d, err := s.cfg.Store.Door(doorID)
 	if errors.Is(err, fail.ErrNotFound) || err == nil && d.PlaceID != g.PlaceID {
-		return OpenResult{}, fail.New(fail.DeviceNotFound, "door not found")
+		return OpenResult{}, false, fail.New(fail.DeviceNotFound, "door not found")
 	}
 	if err != nil {
-		return OpenResult{}, err
+		return OpenResult{}, false, err
 	}
 	v, err := s.visit(vocab.Link, g.PlaceID, g.Phone)
 	if err != nil {
-		return OpenResult{}, err
+		return OpenResult{}, false, err
 	}
 	defer v.end()
 	if !v.holds(g) { // changed since it was read
-		v.end()
-		return s.Open(ctx, token, doorID)
+		return OpenResult{}, true, nil
 	}
 	a := v.decide(d.ID) // [PERM-1] before any remembered answer, so a revocation takes effect at once
 	if !a.Allow {
 		if ok, retry := s.denials.Allow(link, v.now); !ok {
-			return OpenResult{}, tooManyDenials(retry)
+			return OpenResult{}, false, tooManyDenials(retry)
 		}
 		if err := s.deny(g.PlaceID, d.ID, v.method, a.Reason, v.phone, v.now); err != nil {
-			return OpenResult{}, err
+			return OpenResult{}, false, err
 		}
-		return OpenResult{}, fail.New(fail.EntryDenied, "entry is denied: "+string(a.Reason), "rule", string(a.Reason))
+		return OpenResult{}, false, fail.New(fail.EntryDenied, "entry is denied: "+string(a.Reason), "rule", string(a.Reason))
 	}
-	return s.press(ctx, button{link, d.ID}, v, a.Grant, func() (OpenResult, error) {
+	res, err := s.press(ctx, button{link, d.ID}, v, a.Grant, func() (OpenResult, error) {
 		res, err := s.open(ctx, v, d.ID, a)
 		return OpenResult{Result: result(res), DoorID: d.ID, DoorName: d.Name, Device: res}, err
 	})
+	return res, false, err
 }
 
 // holds reports whether the link's permit still belongs to the visitor, unchanged since it was read.
