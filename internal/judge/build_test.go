@@ -67,7 +67,7 @@ func (h *builder) pass(ms int64) {
 		h.at, next.rested = next.cutAt+limitMs, true
 		h.rest(next.id, "lock")
 	}
-	if h.at = until; ms > 0 && ms <= jumpedMs {
+	if h.at = until; ms > 0 && ms <= betweenMs {
 		h.wall += ms * 1_000_000
 	}
 }
@@ -320,3 +320,6 @@ func failing(vs []Verdict) []string {
 	}
 	return out
 }
+
+// betweenMs lies surely between two presses or calls: within 3 s they would count as one.
+const betweenMs = 6_000

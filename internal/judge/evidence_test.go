@@ -61,7 +61,7 @@ func TestExactBoundary(t *testing.T) {
 		h.online("brd_1")
 		h.register(1)
 		h.press(200, "")
-		h.at = h.customerPermit(1, false).EndsAt - 10_000 // a press comes 10 s later
+		h.at = h.customerPermit(1, false).EndsAt - betweenMs // a press comes betweenMs later
 		switch tc.status {
 		case 0:
 			h.at--
