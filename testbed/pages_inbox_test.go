@@ -103,6 +103,16 @@ func TestPeoplePage(t *testing.T) {
 	lab("POST", "/clock/advance", map[string]string{"by": "1m"})
 	try(made.Data.URL, "link", "opened (link)")
 	try("01099990000", "present", "denied (no_valid_grant)")
+	for how, want := range map[string]string{"present": "opened (onsite)", "call": "opened (phone)", "link": "opened (link)"} { // a row's buttons, without the number
+		lab("POST", "/clock/advance", map[string]string{"by": "1m"})
+		p.Open(page)
+		p.Press(`document.querySelector("#people\\.grants button[value=` + how + `]")`)
+		p.Await(`document.getElementById("toast").textContent.includes("` + want + `")`)
+		var shown bool
+		if p.Eval(`document.documentElement.outerHTML.includes("`+phone+`")`, &shown); shown {
+			t.Errorf("%s: the page contains %s, want it masked", how, phone)
+		}
+	}
 
 	lab("POST", "/faults", map[string]any{"fault": "offline", "boards": []string{board}})
 	v.send("POST", "/space/v1/partner/entry-permits/revoke", "", `{"externalRef":"order-1"}`)
