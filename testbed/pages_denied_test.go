@@ -68,3 +68,29 @@ func TestDeniedInNow(t *testing.T) {
 		clean(t, p, tb.Ready.Control)
 	}
 }
+
+// TestSignInByAddress: the address that doorlab prints signs in, and the token is neither sent nor kept in the address; with
+// another token the form says so, once. Whoever isn't signed in sees no menu.
+func TestSignInByAddress(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	p, wrong := b.Page(browser.Look{}), b.Page(browser.Look{})
+	p.Open(tb.Ready.Control + "/login#token=" + tb.Ready.ControlToken)
+	p.Await(`document.querySelector("nav") && location.pathname === "/"`)
+	for _, path := range []string{"", "/login#token=" + tb.Ready.ControlToken, "/inbox#token=" + tb.Ready.ControlToken} {
+		p.Open(tb.Ready.Control + path)
+		p.Await(`document.querySelector("nav") && !location.href.includes("token")`)
+	}
+	for _, r := range p.Requests() {
+		if strings.Contains(r.URL, tb.Ready.ControlToken) {
+			t.Errorf("the token is in the address of a request: %s", r.URL)
+		}
+	}
+	wrong.Open(tb.Ready.Control + "/login#token=of-yesterday")
+	wrong.Await(`document.querySelector("[role=alert]") && !location.href.includes("token")`)
+	var menu bool
+	if wrong.Eval(`!!document.querySelector("nav, form[action='/logout']")`, &menu); menu {
+		t.Error("the page to sign in shows the menu, want only the form")
+	}
+}
