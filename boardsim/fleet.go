@@ -248,22 +248,6 @@ func (f *Fleet) Stop() error {
 	return errors.Join(f.flash.Close(), f.journal.Close())
 }
 
-// attempts waits for attempts to connect, but no longer than farewell: paho may sit on a closed connection for as long as a
-// write may take. Their boards have been halted, so they can't do anything any more.
-func (f *Fleet) attempts() {
-	over, ended := make(chan struct{}), make(chan struct{})
-	defer clock.WallAfter(farewell, func() { close(over) }).Stop()
-	go func() {
-		defer close(ended)
-		f.wg.Wait()
-		f.crew.Close()
-	}()
-	select {
-	case <-ended:
-	case <-over:
-	}
-}
-
 // Len is the number of boards.
 func (f *Fleet) Len() int { return len(f.boards) }
 

@@ -174,6 +174,22 @@ func goodbyes(leaving []*session) {
 	}
 }
 
+// attempts waits for attempts to connect, but no longer than farewell: paho may sit on a closed connection for as long as a
+// write may take. Their boards have been halted, so they can't do anything any more.
+func (f *Fleet) attempts() {
+	over, ended := make(chan struct{}), make(chan struct{})
+	defer clock.WallAfter(farewell, func() { close(over) }).Stop()
+	go func() {
+		defer close(ended)
+		f.wg.Wait()
+		f.crew.Close()
+	}()
+	select {
+	case <-ended:
+	case <-over:
+	}
+}
+
 func (b *board) options(s *session) mqtt.Config {
 	return mqtt.Config{Conn: heardConn{s.line, s, b.f.cfg.Clock}, BoardID: b.id, Password: *b.password.Load(),
 		KeepAlive: keepAlive, PingTimeout: pingTimeout, WriteTimeout: 5 * time.Second, Answer: handshake,

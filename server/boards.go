@@ -37,7 +37,11 @@ func (s *Server) boards() (err error) {
 	s.metrics.watchSync(s.sync)
 	s.metrics.watchStore(s.cfg.DataDir, s.store)
 	s.gateway.Bind(plant[gateway.Reports](s.device), plant[gateway.Sync](s.sync))
-	s.entry = entry.New(plant(entry.Config{Clock: s.cfg.Clock, Store: s.store, Device: s.device, Openings: &s.openings, Wait: s.device.Wait()}))
+	people := entry.Config{Clock: s.cfg.Clock, Store: s.store, Device: s.device, Openings: &s.openings, Wait: s.device.Wait()}
+	if s.cfg.Watch != nil {
+		people.Denied = s.cfg.Watch.Denied
+	}
+	s.entry = entry.New(plant(people))
 	return nil
 }
 

@@ -297,6 +297,11 @@ func (s *Server) Board(boardID string) board.Status { return s.gateway.Status(bo
 // Behind is, for each connected board that lacks a change, how long it has been lacking it.
 func (s *Server) Behind() map[string]time.Duration { return s.sync.Behind() }
 
+// Holder is whom a grant of a place lets in: the phone and, of a permit, the entry token. Errors: not_found; the store's.
+func (s *Server) Holder(placeID, grantID string) (phone, token string, err error) {
+	return s.grants.Holder(placeID, grantID)
+}
+
 // Desired is the revision that a board should have reached.
 func (s *Server) Desired(boardID string) int64 {
 	rev, err := s.store.Revision(s.gateway.Status(boardID).PlaceID)

@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/entry"
 )
 
 // Watch sees what passes through a server. Its methods are called inline: they must be quick and copy what they keep.
@@ -11,6 +12,8 @@ type Watch interface {
 	Command(p command.Point, t *command.Trail)
 	// Message sees a board's message.
 	Message(boardID string, down bool, channel string, payload []byte)
+	// Denied sees a call or a press of a link that was refused: no command came of it.
+	Denied(d entry.Denial)
 }
 
 // trace follows commands: the history gets their intents, the metrics their phases, OpenTelemetry the way from request

@@ -13,7 +13,7 @@ import (
 // newConsole puts the web console over the control API.
 func (t *Testbed) newConsole(token string, lab, public http.Handler) (*console.Console, error) {
 	return console.New(console.Config{Token: token, World: t.cfg.World, Clock: t.clk, Lab: lab, Public: public, HTTP: t.Ready.HTTP,
-		Boards: t.glances, Believes: t.believes, Feed: t.feed, Runs: t.cfg.Runs})
+		Boards: t.glances, Believes: t.believes, Holder: t.holder, Feed: t.feed, Runs: t.cfg.Runs})
 }
 
 // watch is where the server reports what passes through it; nil without a console.
@@ -22,6 +22,15 @@ func (t *Testbed) watch() server.Watch {
 		return nil
 	}
 	return t.feed
+}
+
+// holder is whom a grant lets in.
+func (t *Testbed) holder(placeID, grantID string) (phone, token string, err error) {
+	l := t.life.Load()
+	if l == nil {
+		return "", "", errRestarting
+	}
+	return l.server.Holder(placeID, grantID)
 }
 
 // believes is what a simulated board bases its decisions on.

@@ -107,7 +107,7 @@ func TestInbox(t *testing.T) {
 		"GET other 404",
 		"GET /device/v1/devices/{id}/commands 405",
 		"POST /device/v1/devices/{id}/commands 502",
-		"POST /device/v1/devices/{id}/commands 200 replayed pulse",
+		"POST /device/v1/devices/{id}/commands 200 replayed",
 		"POST /device/v1/devices/{id}/commands 200 pulse",
 		"POST /space/v1/partner/entry-permits 200",
 		"POST /core/v1/auth/apikey/token 200",
@@ -174,6 +174,24 @@ func TestInboxOfStrangers(t *testing.T) {
 	}
 	if want := "401 token_expired, 401 invalid_api_key, 200 "; strings.Join(got, ", ") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, ", "), want)
+	}
+}
+
+// TestInboxTimes: a request has the time at which it came beside the time at which it was answered, and so does its
+// replay.
+func TestInboxTimes(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{})
+	place, door := tb.cfg.World.Places[0].ID, tb.cfg.World.Places[0].Boards[0].Doors[0].ID
+	p := newVisitor(t, tb, 0)
+	p.exchange(p.key)
+	before := tb.clk.Now()
+	p.open(door, "k1", "sim:delay:700")
+	between := tb.clk.Now()
+	p.open(door, "k1", "sim:delay:700")
+	list := inboxOf(t, tb, "placeId="+place+"&path=commands")
+	if len(list) != 2 || list[1].Came.Before(before.Truncate(time.Millisecond)) || list[1].At.Sub(list[1].Came) < 700*time.Millisecond || list[0].Came.Before(between.Truncate(time.Millisecond)) || !list[0].Replayed {
+		t.Errorf("sent at %v, again at %v: got %+v, want the times at which they came, 700 ms before the first was answered", before, between, list)
 	}
 }
 

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,7 @@ func TestPeoplePage(t *testing.T) {
 	lab("POST", "/clock/advance", map[string]string{"by": "1m"})
 	try(made.Data.URL, "link", "opened (link)")
 	try("01099990000", "present", "denied (no_valid_grant)")
+	tryGrant(t, tb, p, page, phone)
 
 	lab("POST", "/faults", map[string]any{"fault": "offline", "boards": []string{board}})
 	v.send("POST", "/space/v1/partner/entry-permits/revoke", "", `{"externalRef":"order-1"}`)
@@ -132,6 +134,21 @@ func TestPeoplePage(t *testing.T) {
 		t.Errorf("before the recording: got %s, want %q in it", text, "What the server would have decided about a call or link")
 	}
 	clean(t, p, tb.Ready.Control)
+}
+
+// tryGrant presses the buttons of the only grant in the list, whose phone is nowhere in the page.
+func tryGrant(t *testing.T, tb *Testbed, p *browser.Page, page, phone string) {
+	t.Helper()
+	for how, want := range map[string]string{"present": "opened (onsite)", "call": "opened (phone)", "link": "opened (link)"} {
+		clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/clock/advance", map[string]string{"by": "1m"}, nil)
+		p.Open(page)
+		p.Press(`document.querySelector("#people\\.grants button[value=` + how + `]")`)
+		p.Await(`document.getElementById("toast").textContent.includes("` + want + `")`)
+		var shown bool
+		if p.Eval(`document.documentElement.outerHTML.includes("`+phone+`")`, &shown); shown {
+			t.Errorf("%s: the page contains %s, want it masked", how, phone)
+		}
+	}
 }
 
 // whyNot asks on the page about a person, who is then neither in it nor in its address.

@@ -30,6 +30,8 @@ func TestPhoneShowsWhatMatters(t *testing.T) {
 		for _, x := range []struct{ path, what string }{
 			{"/inbox?place=" + place.ID, `[...document.querySelectorAll("#inbox\\.rows td")].find(e => e.innerText.includes("device_refused"))`},
 			{"/boards/" + board, `document.querySelector("#board\\.journal td[title=command]")`},
+			{"/boards/" + board, `document.querySelector("#board\\.journal td a[href^='/commands/']")`},
+			{"/boards", `document.querySelector("#boards\\.table td:nth-child(3)")`},
 			{"/people?place=" + place.ID, `document.querySelector("#people\\.grants td a")`},
 			{"/faults", `document.querySelector("#faults\\.armed td button")`},
 			{"/calls", `document.querySelector("summary")`},

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -10,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,11 +23,55 @@ import (
 
 // faultRow is a fault in force as the control API lists it.
 type faultRow struct {
-	FaultID string   `json:"faultId"`
-	Fault   string   `json:"fault"`
-	Boards  []string `json:"boards"`
-	Count   int      `json:"count"`
-	Hits    int      `json:"hits"`
+	FaultID  string         `json:"faultId"`
+	Fault    string         `json:"fault"`
+	Boards   []string       `json:"boards"`
+	Count    int            `json:"count"`
+	Hits     int            `json:"hits"`
+	Params   map[string]any `json:"params"`
+	Commands []string       `json:"commands"`
+	DoorIDs  []string       `json:"doorIds"`
+	Nth      int            `json:"nth"`
+	Since    time.Time      `json:"since"`
+	Until    *time.Time     `json:"until"`
+}
+
+// on says which boards it is in force on: all of a few, of many the first and how many more.
+func (f faultRow) on() string {
+	const few = 3
+	if len(f.Boards) == 0 {
+		return "-"
+	}
+	if len(f.Boards) <= few {
+		return strings.Join(f.Boards, ",")
+	}
+	return fmt.Sprintf("%s and %s more", f.Boards[0], amount.Number(int64(len(f.Boards)-1)))
+}
+
+// with is what it was armed with, as the flags of 'fault add' say it.
+func (f faultRow) with() string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(f.Params)) {
+		b, _ := json.Marshal(f.Params[name]) // it came as JSON
+		out = append(out, name+"="+strings.Trim(string(b), `"`))
+	}
+	for _, list := range [][]string{f.Commands, f.DoorIDs} {
+		if len(list) > 0 {
+			out = append(out, strings.Join(list, ","))
+		}
+	}
+	if f.Nth > 0 {
+		out = append(out, "nth="+strconv.Itoa(f.Nth))
+	}
+	return cmp.Or(strings.Join(out, " "), "-")
+}
+
+// ends is when it ends by itself.
+func (f faultRow) ends() string {
+	if f.Until == nil {
+		return "-"
+	}
+	return f.Until.UTC().Format(time.RFC3339)
 }
 
 func faultCommand(e *env) *cobra.Command {
@@ -193,9 +240,9 @@ func faultList(e *env) *cobra.Command {
 			return l.do(http.MethodGet, "/faults", nil, &list, func() {
 				rows := make([][]string, 0, len(list))
 				for _, f := range list {
-					rows = append(rows, []string{f.FaultID, f.Fault, strconv.Itoa(len(f.Boards)), strconv.Itoa(f.Hits)})
+					rows = append(rows, []string{f.FaultID, f.Fault, f.on(), f.with(), f.Since.UTC().Format(time.RFC3339), f.ends(), strconv.Itoa(f.Hits)})
 				}
-				l.list("ID FAULT BOARDS HITS", rows, "No faults are armed.")
+				l.list("ID FAULT BOARDS WITH SINCE UNTIL HITS", rows, "No faults are armed.")
 			})
 		})
 }

@@ -17,7 +17,7 @@ import (
 // inboxRow is a request as the control API shows it.
 type inboxRow struct {
 	Seq            int64     `json:"seq"`
-	At             time.Time `json:"at"`
+	Came           time.Time `json:"cameAt"`
 	Customer       bool      `json:"customer"`
 	Method         string    `json:"method"`
 	Path           string    `json:"path"`
@@ -92,7 +92,7 @@ func inboxList(e *env) *cobra.Command {
 			return l.do(http.MethodGet, "/inbox?"+q.Encode(), nil, &list, func() {
 				rows := make([][]string, 0, len(list))
 				for _, r := range list {
-					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.At.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()})
+					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.Came.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()})
 				}
 				l.list("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows, "No requests.")
 			})

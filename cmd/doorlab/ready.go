@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 
@@ -28,7 +29,7 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 	fmt.Fprintf(w, "  API      %s\n  MQTT     %s\n", r.HTTP, r.MQTT)
 	if r.Control != "" {
 		fmt.Fprintf(w, "  control  %s   token %s\n", r.Control, r.ControlToken)
-		fmt.Fprintf(w, "\nOpen %s/ in a browser: the console. Sign in with the token above.\n", r.Control)
+		fmt.Fprint(w, "\n"+openConsole(r.Control, r.ControlToken, terminal(w)))
 		where := "" // the default address isn't set: a second 'doorlab up' would take it for its own
 		if r.Control != "http://127.0.0.1:8081" {
 			where = "DOORLAB_CONTROL=" + r.Control + " "
@@ -58,6 +59,15 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 		printExample(ctx, w, r.HTTP, tb, p, door)
 	}
 	fmt.Fprintln(w, "\nPress Ctrl-C to stop.")
+}
+
+// openConsole says how to open the console. On a terminal the address signs in, so that nobody has to copy a token: a
+// fragment stays in the browser. Elsewhere, in a service's journal, say, an address to click helps nobody.
+func openConsole(control, token string, watched bool) string {
+	if !watched {
+		return fmt.Sprintf("Open %s/ in a browser: the console. Sign in with the token above.\n", control)
+	}
+	return fmt.Sprintf("Open this in a browser; it signs you in to the console:\n  %s/login#token=%s\n", control, url.PathEscape(token))
 }
 
 // quoted is a word as a shell reads it.

@@ -54,6 +54,19 @@ func TestUpForAPerson(t *testing.T) {
 	}
 }
 
+// TestOpenConsole: on a terminal the address signs in, elsewhere no address has the token.
+func TestOpenConsole(t *testing.T) {
+	t.Parallel()
+	for watched, want := range map[bool]string{
+		true:  "Open this in a browser; it signs you in to the console:\n  http://127.0.0.1:8081/login#token=a%20b%2Fc\n",
+		false: "Open http://127.0.0.1:8081/ in a browser: the console. Sign in with the token above.\n",
+	} {
+		if got := openConsole("http://127.0.0.1:8081", "a b/c", watched); got != want {
+			t.Errorf("terminal %v: got %q, want %q", watched, got, want)
+		}
+	}
+}
+
 func paste(t *testing.T, text string) {
 	t.Helper()
 	must.Have(t, "curl", "curl")

@@ -13,7 +13,8 @@ import (
 // Exchange is one request with its answer, as the edge saw them. It is never stored as is; Request and Answer are read
 // only.
 type Exchange struct {
-	At        time.Time // domain
+	Came      time.Time // domain, when the request came
+	At        time.Time // domain, when it was answered
 	PlaceID   string
 	Customer  bool // of the place, without a token: an entry link, the opening hours
 	KeyID     string
@@ -43,7 +44,8 @@ type Exchange struct {
 // Entry is an exchange as stored: masked. Marks stand for secrets; equal marks mean equal secrets.
 type Entry struct {
 	Seq            int64     `json:"seq"`
-	At             time.Time `json:"at"`
+	Came           time.Time `json:"cameAt"`
+	At             time.Time `json:"at"` // when it was answered
 	RequestID      string    `json:"requestId"`
 	PlaceID        string    `json:"placeId"`
 	Customer       bool      `json:"customer,omitempty"` // not the partner's own: golive leaves it out
@@ -99,7 +101,7 @@ func masked(x *Exchange) *Entry {
 	if x.Customer {
 		target, request = mask.Link(target), mask.Link(request)
 	}
-	return &Entry{At: x.At, RequestID: x.RequestID, PlaceID: x.PlaceID, Customer: x.Customer, KeyID: x.KeyID, Method: x.Method, Route: x.Route, Path: mask.Text(target),
+	return &Entry{Came: x.Came, At: x.At, RequestID: x.RequestID, PlaceID: x.PlaceID, Customer: x.Customer, KeyID: x.KeyID, Method: x.Method, Route: x.Route, Path: mask.Text(target),
 		DoorID: mask.Text(x.DoorID), Token: mask.Mark(x.Token), Given: mask.Mark(x.Given), IdempotencyKey: mask.Text(x.Key), KeyMark: mask.Mark(x.Key), Type: x.Type,
 		Request: mask.Text(request), RequestMark: mask.Mark(string(x.Request)), RequestBytes: x.requestBytes, Status: x.Status, Code: x.Code,
 		Answer: mask.Text(string(x.Answer)), AnswerBytes: x.answerBytes, Replayed: x.Replayed, RetrySec: x.RetryIn.Seconds(), CommandID: x.CommandID,

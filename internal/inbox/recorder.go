@@ -128,6 +128,14 @@ func (r *Recorder) Wants(placeID string, customer, live bool) bool {
 	return true
 }
 
+// Now is the domain time, for the moment at which a request comes; zero for no recorder.
+func (r *Recorder) Now() time.Time {
+	if r == nil || r.cfg.Now == nil {
+		return time.Time{}
+	}
+	return r.cfg.Now()
+}
+
 // Add hands over an exchange; it is dropped if too many are waiting.
 func (r *Recorder) Add(x Exchange) {
 	if r.cfg.Now != nil {

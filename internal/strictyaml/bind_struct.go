@@ -26,7 +26,7 @@ func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
 			continue
 		}
 		if !ok {
-			b.Problem(pos, "unknown key %q%s", key, Hint(key, slices.Sorted(maps.Keys(fs))))
+			b.Problem(pos, "unknown key %q%s", key, keyHint(v, key, fs))
 			continue
 		}
 		if seen[key] {

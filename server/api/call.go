@@ -40,6 +40,7 @@ type call struct {
 	seen  seen
 
 	began  time.Duration
+	came   time.Time // for the inbox: domain time
 	status int
 	code   string
 }
@@ -77,7 +78,7 @@ const (
 // serve runs an operation.
 func (a *api) serve(op *openapi.Operation, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{api: a, op: op, w: w, r: r, id: requestID(r), began: clock.Mono(), html: op.Page && wantsPage(r, op)}
+		c := &call{api: a, op: op, w: w, r: r, id: requestID(r), began: clock.Mono(), came: a.cfg.Inbox.Now(), html: op.Page && wantsPage(r, op)}
 		head := w.Header()
 		head.Set("X-Request-Id", c.id)
 		head.Set("X-Content-Type-Options", "nosniff")

@@ -82,15 +82,16 @@ func (c *call) local() bool {
 
 // landingWords are the sentences of the start page.
 type landingWords struct {
-	Title, Lead, Try, TryLead, Press, Token, Open, Records, Docs0, NoKey string
-	Docs                                                                 [3]string
-	Pages, Entry, EntryWhat, Console, ConsoleWhat, Done, Failed, Unknown string
+	Title, Lead, Try, TryLead, Press, Token, Open, Records, Copy, Copied, Docs0, NoKey string
+	Docs                                                                               [3]string
+	Pages, Entry, EntryWhat, Console, ConsoleWhat, Done, Failed, Unknown               string
 }
 
 var landingEnglish = landingWords{
 	Title: "doorlab", Lead: "Access control for unattended stores, in a lab: an API, doors, and what really happened.",
-	Try: "Try it: open a door in a minute", TryLead: "The key is the test place's. Its board is virtual: nothing real moves.",
+	Try: "Try it: open a door in a minute", TryLead: "This is the test place's key. The place's board is virtual: nothing real moves.",
 	Press: "Open the test door from this page", Token: "Exchange the key for a token", Open: "Open the door", Records: "Read what happened",
+	Copy: "Copy", Copied: "Copied",
 	NoKey: "Exchange your place's API key for a token, then call the API with it:",
 	Docs0: "Reference", Docs: [3]string{"keys, tokens, events, places, opening hours", "permits, memberships, reservations, entry records", "devices, door commands, boards"},
 	Pages: "Pages", Entry: "Entry page", EntryWhat: "the page that a customer's link opens: big buttons, one press, one opening. The link comes with a permit.",
@@ -102,6 +103,7 @@ var landingKorean = landingWords{
 	Title: "doorlab", Lead: "무인 매장 출입 통제 실험실: API와 문, 그리고 실제로 일어난 일.",
 	Try: "1분 만에 문 열어 보기", TryLead: "테스트 매장의 키입니다. 보드가 가상이므로 실제 문은 움직이지 않습니다.",
 	Press: "이 페이지에서 테스트 문 열기", Token: "키를 토큰으로 교환", Open: "문 열기", Records: "일어난 일 읽기",
+	Copy: "복사", Copied: "복사됨",
 	NoKey: "매장의 API 키를 토큰으로 교환한 뒤 API를 호출하세요:",
 	Docs0: "API 문서", Docs: [3]string{"키, 토큰, 이벤트, 매장, 영업시간", "출입 허가, 회원권, 예약, 출입 기록", "장치, 문 명령, 보드"},
 	Pages: "페이지", Entry: "출입 페이지", EntryWhat: "고객이 받는 링크가 여는 페이지입니다. 한 번 누르면 한 번 열립니다. 링크는 출입 허가와 함께 발급됩니다.",

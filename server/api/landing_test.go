@@ -53,6 +53,11 @@ func TestLanding(t *testing.T) {
 				t.Errorf("%s: the page doesn't say %q", name, line)
 			}
 		}
+		for _, block := range []string{"token", "open", "records"} {
+			if !strings.Contains(body, `data-copy="`+block+`"`) || !strings.Contains(body, `<pre id="`+block+`">`) {
+				t.Errorf("%s: the page has no button to copy %q", name, block)
+			}
+		}
 		for _, own := range []string{"sact_example", "dor_example", `href="http://127.0.0.1:8081/"`} {
 			if strings.Contains(body, own) != x.local {
 				t.Errorf("%s: the page shows %s: %v, want %v", name, own, !x.local, x.local)

@@ -64,7 +64,7 @@ func (s *Service) refuseCall(who, door string, v visit, a access.Answer) (CallRe
 	if ok, _ := s.refused.Allow(who, v.now); !ok {
 		return res, nil
 	}
-	return res, s.deny(v.place.ID, door, v.method, a.Reason, v.phone, v.now) // [ENT-4]
+	return res, s.deny(Denial{PlaceID: v.place.ID, DoorID: door, GrantID: v.missed(a.Reason), Method: v.method, Reason: a.Reason, At: v.now}, v.phone) // [ENT-4]
 }
 
 // choose picks the door for a caller: among the grants that are valid now, in order of credit, the first entry door in

@@ -71,12 +71,39 @@ func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Ans
 	return ans.Result, err
 }
 
-// deny records a refusal. doorID is "" if no door could be chosen.
-func (s *Service) deny(placeID, doorID string, method vocab.Method, reason vocab.Reason, phone string, at time.Time) error {
+// missed is the person's grant that a refusal is about: the first that alone would be refused for the same reason; "" =
+// none.
+func (v visit) missed(reason vocab.Reason) string {
+	for _, g := range v.grants {
+		if access.Miss([]access.Grant{g}, v.now.UnixMilli()) == reason {
+			return g.ID
+		}
+	}
+	return ""
+}
+
+// Denial is a call or a press of a link's button that was refused and recorded.
+type Denial struct {
+	PlaceID string
+	DoorID  string // "" = no door could be chosen
+	GrantID string // which it is about; "" = none
+	Method  vocab.Method
+	Reason  vocab.Reason
+	Who     string // masked
+	At      time.Time
+}
+
+// deny records a refusal and shows it to whoever watches.
+func (s *Service) deny(x Denial, phone string) error {
 	actor, label := access.MaskPhone(phone)
-	return record.Keeper{Store: s.cfg.Store}.Add(record.Record{ // [ENT-4]
-		PlaceID: placeID, DoorID: doorID, Result: vocab.Denied, Reason: reason,
-		Method: method, Actor: actor, ActorLabel: label, RequestedAt: fail.Milli(at)})
+	x.Who = label
+	err := record.Keeper{Store: s.cfg.Store}.Add(record.Record{ // [ENT-4]
+		PlaceID: x.PlaceID, DoorID: x.DoorID, Result: vocab.Denied, Reason: x.Reason,
+		Method: x.Method, Actor: actor, ActorLabel: label, RequestedAt: fail.Milli(x.At)})
+	if err == nil && s.cfg.Denied != nil {
+		s.cfg.Denied(x)
+	}
+	return err
 }
 
 // result is the outcome as a record names it.

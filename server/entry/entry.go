@@ -47,6 +47,7 @@ type Config struct {
 	Device   Executor
 	Openings *place.Openings // begun here; changes that take rights away wait for them; nil = nobody waits
 	Wait     time.Duration   // for a board's report; answers to openings of an earlier run name it
+	Denied   func(Denial)    // called inline after each refusal that was recorded; nil = nobody watches
 }
 
 // Service lets people in.

@@ -98,7 +98,7 @@ func (s *Service) openOnce(ctx context.Context, token, doorID string) (_ OpenRes
 		if ok, retry := s.denials.Allow(link, v.now); !ok {
 			return OpenResult{}, false, tooManyDenials(retry)
 		}
-		if err := s.deny(g.PlaceID, d.ID, v.method, a.Reason, v.phone, v.now); err != nil {
+		if err := s.deny(Denial{PlaceID: g.PlaceID, DoorID: d.ID, GrantID: g.ID, Method: v.method, Reason: a.Reason, At: v.now}, v.phone); err != nil {
 			return OpenResult{}, false, err
 		}
 		return OpenResult{}, false, fail.New(fail.EntryDenied, "entry is denied: "+string(a.Reason), "rule", string(a.Reason))
@@ -147,7 +147,7 @@ func (s *Service) deadLink(g grant.Grant, link, doorID string) error {
 			return linkInvalid()
 		}
 	}
-	if err := s.deny(g.PlaceID, d.ID, vocab.Link, vocab.LinkInvalid, g.Phone, now); err != nil {
+	if err := s.deny(Denial{PlaceID: g.PlaceID, DoorID: d.ID, GrantID: g.ID, Method: vocab.Link, Reason: vocab.LinkInvalid, At: now}, g.Phone); err != nil {
 		return err
 	}
 	return linkInvalid()

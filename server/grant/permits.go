@@ -237,6 +237,22 @@ func (s *Service) Get(placeID, permitID string) (Permit, error) {
 	return p, nil
 }
 
+// Holder is whom a grant of a place, of any kind, lets in: the phone and, of a permit, the entry token; for the console's
+// buttons, never for a page. Error (*fail.Error): not_found; the store's.
+func (s *Service) Holder(placeID, grantID string) (phone, token string, err error) {
+	g, err := s.cfg.Store.Grant(grantID)
+	if errors.Is(err, fail.ErrNotFound) || err == nil && g.PlaceID != placeID {
+		return "", "", fail.New(fail.NotFound, "grant not found")
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if isPermit(g, placeID) {
+		token = s.view(g, s.cfg.Clock.Now()).Token
+	}
+	return g.Phone, token, nil
+}
+
 // sync compares the revision of the permit's last change with what each board of the place has applied.
 func (s *Service) sync(g Grant, boards []place.Board) Sync {
 	y := Sync{State: none, Boards: len(boards)}

@@ -89,6 +89,8 @@ type journalRow struct {
 const (
 	journalRows = 50
 	messageRows = 40
+	// messagesRead is how many messages are looked at for them: a quiet board has a pair of equal ones every minute.
+	messagesRead = 400
 )
 
 func (c *Console) board(r *http.Request) (any, error) {
@@ -113,9 +115,7 @@ func (c *Console) board(r *http.Request) (any, error) {
 	}
 	slices.SortFunc(v.Dropped, func(a, b dropRow) int { return strings.Compare(a.Reason, b.Reason) })
 	v.doors(c, n)
-	for _, m := range c.cfg.Feed.Messages(id, "", messageRows) {
-		v.Messages = append(v.Messages, messageOf(m))
-	}
+	v.Messages = foldedMessages(c.cfg.Feed.Messages(id, "", messagesRead), messageRows)
 	if err := v.faults(c, r); err != nil {
 		return nil, err
 	}

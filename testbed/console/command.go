@@ -58,6 +58,8 @@ type messageRow struct {
 	Kind   string
 	Size   string
 	Text   string
+	Times  int    // how often it came, this the latest; 0 or 1 = once
+	First  string // the time of the first of them
 }
 
 func (c *Console) command(r *http.Request) (any, error) {

@@ -51,8 +51,10 @@ type Config struct {
 	Boards func() []Board
 	// Believes is what a simulated board bases its decisions on; false for any other.
 	Believes func(boardID string) (Beliefs, bool)
-	Feed     *Feed
-	Runs     string // where run directories are; "" = nowhere
+	// Holder is whom a grant of a place lets in: the phone and, of a permit, its link's token. No page may show them.
+	Holder func(placeID, grantID string) (phone, token string, err error)
+	Feed   *Feed
+	Runs   string // where run directories are; "" = nowhere
 }
 
 // Board is one board's current state.

@@ -22,12 +22,27 @@ func (c *Console) faultsPage() Page {
 
 type faultsView struct {
 	Armed  []armedFault
-	Kinds  []faultKind
+	Groups []faultGroup
 	Chosen string // name, of the one whose form is open
 	Places []choice
 	Boards []string // chosen
 	Known  []choice // to choose from, the first maxKnown
 }
+
+// faultGroup is the faults that act on the same thing, in the order in which they act.
+type faultGroup struct {
+	Word  string // key of its heading
+	Kinds []faultKind
+}
+
+// usualShare is the percentage that the form offers.
+const usualShare = "10"
+
+// Share is the percentage that the form offers.
+func (v faultsView) Share() string { return usualShare }
+
+// Menu reports whether the places fit in a menu, of which every fault has one.
+func (v faultsView) Menu() bool { return len(v.Places) <= maxMenu }
 
 type faultKind struct {
 	faults.Fault
@@ -38,6 +53,9 @@ type faultKind struct {
 
 // maxKnown is how many boards the page offers to choose from: a list of thousands is slow, and no help.
 const maxKnown = 200
+
+// maxMenu is up to how many places stand in a menu: the page has one per fault.
+const maxMenu = 50
 
 type choice struct{ ID, Name string }
 
@@ -115,13 +133,18 @@ func (c *Console) faultsView(r *http.Request) (any, error) {
 	}
 	v := faultsView{Armed: armed, Chosen: r.URL.Query().Get("fault"), Boards: r.URL.Query()["board"]}
 	for _, f := range faults.All {
-		v.Kinds = append(v.Kinds, faultKind{Fault: f, Acts: "acts." + strings.ReplaceAll(string(f.Acts), " ", ""), Commands: f.Acts == faults.OnCommand, Lasts: f.Acts != faults.AtOnce})
+		word := map[faults.Acts]string{faults.OnCommand: "acts.on.commands", faults.OnLine: "acts.on.line"}[f.Acts]
+		if word = cmp.Or(word, "acts.on.board"); len(v.Groups) == 0 || v.Groups[len(v.Groups)-1].Word != word {
+			v.Groups = append(v.Groups, faultGroup{Word: word})
+		}
+		g := &v.Groups[len(v.Groups)-1]
+		g.Kinds = append(g.Kinds, faultKind{Fault: f, Acts: "acts." + strings.ReplaceAll(string(f.Acts), " ", ""), Commands: f.Acts == faults.OnCommand, Lasts: f.Acts != faults.AtOnce})
 	}
 	for _, p := range c.cfg.World.Places {
 		if p.Kind == "live" {
 			v.Places = append(v.Places, choice{p.ID, p.Name})
 			for _, b := range p.Boards[:min(len(p.Boards), maxKnown-len(v.Known))] {
-				v.Known = append(v.Known, choice{b.ID, p.Name + " · " + c.names.boards[b.ID].Name})
+				v.Known = append(v.Known, choice{b.ID, c.names.full(b.ID)})
 			}
 		}
 	}
@@ -140,10 +163,10 @@ func finite(text string) (float64, error) {
 // addFault arms what the form says: the control API judges it.
 func (c *Console) addFault(r *http.Request) (Said, error) {
 	body := map[string]any{"fault": r.PostFormValue("fault")}
-	on := r.PostFormValue("on")
-	for _, other := range []string{"place", "share"} { // boards are filled in by the page itself, too
-		if other != on && strings.TrimSpace(r.PostFormValue(other)) != "" {
-			return Said{}, faults.Badly(other, "is filled in, but %s is chosen", cmp.Or(on, "boards"))
+	on := cmp.Or(r.PostFormValue("on"), "boards")
+	for other, own := range map[string]string{"boards": r.PostFormValue("filled"), "place": "", "share": usualShare} { // what the page itself filled in
+		if text := strings.TrimSpace(r.PostFormValue(other)); other != on && text != "" && text != strings.TrimSpace(own) {
+			return Said{}, faults.Badly(other, "is filled in, but %s is chosen", on)
 		}
 	}
 	switch on {
@@ -154,9 +177,9 @@ func (c *Console) addFault(r *http.Request) (Said, error) {
 		}
 		body["share"] = share / 100
 	case "place":
-		body["placeId"] = strings.TrimSpace(r.PostFormValue("place"))
+		body["placeId"] = c.names.placeID(strings.TrimSpace(r.PostFormValue("place")))
 	default:
-		body["boards"] = strings.FieldsFunc(r.PostFormValue("boards"), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' })
+		body["boards"] = c.names.boardIDs(r.PostFormValue("boards"))
 	}
 	f, _ := faults.Lookup(r.PostFormValue("fault"))
 	params := map[string]any{}

@@ -13,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/entry"
 )
 
 // What a Feed keeps: the latest of each, in ring buffers.
@@ -69,11 +70,13 @@ func (c Chain) Took() time.Duration {
 	return clock.Mono() - c.Accepted
 }
 
-// visit is a person who came to a reader.
+// visit is a person who came to a reader, or whose call or link was refused before there was a command.
 type visit struct {
-	At                            time.Time
-	BoardID, DoorID, Result, Want string // Want: phone or link
-	Reason                        string
+	At                       time.Time
+	PlaceID, BoardID, DoorID string
+	What, Way                string // keys: at a reader by phone or link; the way of what was refused
+	Who, GrantID             string // of what was refused: masked; which grant it is about
+	Result, Reason           string
 }
 
 // Message is one message of a board as it went over the line.
@@ -163,15 +166,25 @@ func (f *Feed) Event(e history.Event) {
 		}
 		f.mu.Unlock()
 	case e.Kind == history.Presented:
-		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), Want: "phone"}
+		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), What: "visit.phone"}
 		if e.TokenHash != "" {
-			v.Want = "link"
+			v.What = "visit.link"
 		}
-		f.mu.Lock()
-		f.visits[f.came%keepVisits] = v
-		f.came++
-		f.mu.Unlock()
+		f.visit(v)
 	}
+}
+
+// Denied implements server.Watch.
+func (f *Feed) Denied(d entry.Denial) {
+	f.visit(visit{At: d.At.UTC(), PlaceID: d.PlaceID, DoorID: d.DoorID, What: "command.open", Way: "way." + string(d.Method), Who: d.Who, GrantID: d.GrantID,
+		Result: string(vocab.Denied), Reason: string(d.Reason)})
+}
+
+func (f *Feed) visit(v visit) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.visits[f.came%keepVisits] = v
+	f.came++
 }
 
 // Chain finds a command by its id.

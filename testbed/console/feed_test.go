@@ -11,6 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
+	"github.com/doorlab/doorlab/server/entry"
 )
 
 // TestFeed: a command is followed from its claim to its answer. The rings drop the oldest commands, which can no
@@ -63,6 +64,30 @@ func TestFeed(t *testing.T) {
 	}
 	if got, _ := f.Latest(2); len(got) != 2 || got[0].ID != fmt.Sprintf("cmd_%d", keepChains) {
 		t.Errorf("the latest: got %v, want the newest first", got)
+	}
+}
+
+// TestDenied: a refusal is a row of its own, newest first, with the place where no door could be chosen, and leads to the
+// reason.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	c, _ := newTestConsole(t)
+	f := c.cfg.Feed
+	at := time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC)
+	f.Denied(entry.Denial{PlaceID: "plc_9", Method: vocab.Phone, Reason: vocab.NoValidGrant, Who: "010-****-9999", At: at})
+	f.Denied(entry.Denial{PlaceID: "plc_9", DoorID: "dor_9", GrantID: "pmt_9", Method: vocab.Link, Reason: vocab.Expired, Who: "010-****-1234", At: at.Add(time.Second)})
+	rows := c.feedRows(10)
+	if len(rows) != 2 {
+		t.Fatalf("got %d rows, want 2", len(rows))
+	}
+	for i, want := range []feedRow{
+		{Who: "010-****-1234", Way: "way.link", Detail: "expired", Door: "dor_9", Why: "/people?door=dor_9&grant=pmt_9&place=plc_9#why"},
+		{Who: "010-****-9999", Way: "way.phone", Detail: "no_valid_grant", Why: "/people?door=&place=plc_9#why"},
+	} {
+		got := rows[i]
+		if got.Who != want.Who || got.Way != want.Way || got.Detail != want.Detail || got.Door != want.Door || got.Why != want.Why || got.Outcome != "outcome.denied" || got.PlaceID != "plc_9" {
+			t.Errorf("row %d: got %+v, want %+v, denied, at plc_9", i, got, want)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func TestFoldedByBody(t *testing.T) {
 	}
 }
 
-// TestClockTimes: the times of a list have no date if they are all of one day, and all have one otherwise.
+// TestClockTimes: the times of a list have no date if they are all of the lab's present day, and all have one otherwise.
 func TestClockTimes(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
@@ -44,8 +44,9 @@ func TestClockTimes(t *testing.T) {
 		{nil, []string{}},
 		{[]time.Time{noon.Add(time.Hour), noon}, []string{"13:00:00", "12:00:00"}},
 		{[]time.Time{noon.Add(36 * time.Hour), noon}, []string{"11-30 00:00:00", "11-28 12:00:00"}},
+		{[]time.Time{noon.Add(-36 * time.Hour)}, []string{"11-27 00:00:00"}}, // the clock has jumped since
 	} {
-		if got := clockTimes(x.list); !slices.Equal(got, x.want) {
+		if got := clockTimes(x.list, noon.Add(2*time.Hour)); !slices.Equal(got, x.want) {
 			t.Errorf("%v: got %q, want %q", x.list, got, x.want)
 		}
 	}

@@ -37,12 +37,13 @@ func two(a int64, ua string, b int64, ub string) string {
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
 func when(t time.Time) string      { return t.UTC().Format("2006-01-02 15:04:05.000") + " UTC" }
 
-// clockTimes are the times of a list, with month and day unless all are of one day: after a jump of the clock they
-// wouldn't look sorted otherwise.
-func clockTimes(list []time.Time) []string {
+// clockTimes are the times of a list, with month and day unless all are of the lab's present day: after a jump of the
+// clock they wouldn't look sorted, or would look like today's, otherwise.
+func clockTimes(list []time.Time, now time.Time) []string {
 	layout := "15:04:05"
+	today := now.UTC().Truncate(24 * time.Hour)
 	for _, t := range list {
-		if y, m, d := t.UTC().Date(); list[0].UTC().Truncate(24*time.Hour) != time.Date(y, m, d, 0, 0, 0, 0, time.UTC) {
+		if !t.UTC().Truncate(24 * time.Hour).Equal(today) {
 			layout = "01-02 15:04:05"
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ type inboxView struct {
 // request is an entry of the control API's inbox.
 type request struct {
 	Seq            int64     `json:"seq"`
-	At             time.Time `json:"at"`
+	Came           time.Time `json:"cameAt"`
 	RequestID      string    `json:"requestId"`
 	PlaceID        string    `json:"placeId"`
 	Customer       bool      `json:"customer"`
@@ -86,8 +87,8 @@ func folded(rows []*request) (out []*request) {
 	return out
 }
 
-// When is its time with date, Took how long it took.
-func (r *request) When() string { return when(r.At) }
+// When is when it came, with the date.
+func (r *request) When() string { return when(r.Came) }
 
 // Took is its duration.
 func (r *request) Took() string { return span(time.Duration(r.TookMs * float64(time.Millisecond))) }
@@ -172,11 +173,12 @@ func (c *Console) inbox(r *http.Request) (any, error) {
 	}
 	v.Count = len(v.Rows)
 	v.Capped = v.Count == inboxRows
+	slices.SortStableFunc(v.Rows, func(a, b *request) int { return b.Came.Compare(a.Came) }) // they are numbered as they were answered
 	at := make([]time.Time, v.Count)
 	for i, r := range v.Rows {
-		at[i] = r.At
+		at[i] = r.Came
 	}
-	for i, text := range clockTimes(at) {
+	for i, text := range clockTimes(at, c.cfg.Clock.Now()) {
 		v.Rows[i].Clock = text
 	}
 	if v.Status == "" && v.Path == "" && v.Key == "" { // a filter shows each

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -112,6 +114,8 @@ type feedRow struct {
 	Class, Sign  string
 	Took, Detail string
 	ID           string // of a command
+	PlaceID      string // of a visit
+	Why          string // address of the page that explains it; "" = none
 }
 
 // keepRows is how many lines the feed shows.
@@ -122,6 +126,25 @@ var outcomes = map[string]struct{ class, sign string }{
 	"":         {"wait", "…"},
 	"reported": {"ok", "✓"}, "offline": {"bad", "✕"}, "refused": {"bad", "✕"}, "noResponse": {"wait", "?"},
 	"opened": {"ok", "✓"}, "denied": {"bad", "✕"},
+}
+
+// visitRow is a person who came to a reader, or whose call or link was refused.
+func (c *Console) visitRow(x visit) feedRow {
+	o, d := outcomes[x.Result], c.names.doors[x.DoorID]
+	row := feedRow{At: x.At, Door: c.names.door(x.DoorID), BoardID: cmp.Or(x.BoardID, d.BoardID), Who: x.Who, What: x.What, Way: x.Way, Outcome: "outcome." + x.Result,
+		Class: o.class, Sign: o.sign, Detail: x.Reason}
+	if d.Place != nil {
+		x.PlaceID = d.Place.ID
+	}
+	row.Place, row.PlaceID = c.names.place(x.PlaceID), x.PlaceID
+	if x.Way != "" {
+		ask := url.Values{"place": {x.PlaceID}, "door": {x.DoorID}}
+		if x.GrantID != "" {
+			ask.Set("grant", x.GrantID)
+		}
+		row.Why = "/people?" + ask.Encode() + "#why"
+	}
+	return row
 }
 
 func (c *Console) feedRows(n int) []feedRow {
@@ -143,14 +166,7 @@ func (c *Console) feedRows(n int) []feedRow {
 		rows = append(rows, row)
 	}
 	for _, x := range visits {
-		o := outcomes[x.Result]
-		d := c.names.doors[x.DoorID]
-		row := feedRow{At: x.At, Door: c.names.door(x.DoorID), BoardID: x.BoardID, What: "visit." + x.Want, Outcome: "outcome." + x.Result,
-			Class: o.class, Sign: o.sign, Detail: x.Reason}
-		if d.Place != nil {
-			row.Place = c.names.place(d.Place.ID)
-		}
-		rows = append(rows, row)
+		rows = append(rows, c.visitRow(x))
 	}
 	slices.SortStableFunc(rows, func(a, b feedRow) int { return b.At.Compare(a.At) })
 	rows = rows[:min(n, len(rows))]
@@ -158,7 +174,7 @@ func (c *Console) feedRows(n int) []feedRow {
 	for i := range rows {
 		at[i], rows[i].Exact = rows[i].At, when(rows[i].At)
 	}
-	for i, text := range clockTimes(at) {
+	for i, text := range clockTimes(at, c.cfg.Clock.Now()) {
 		rows[i].Time = text
 	}
 	return rows

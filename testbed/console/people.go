@@ -2,23 +2,19 @@ package console
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"net/http"
 	"net/url"
-	"strings"
+	"slices"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
-	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/why"
 )
 
 // peoplePage shows the grants of a place, plays people, and explains why.
 func (c *Console) peoplePage() Page {
 	return Page{Name: "people", Path: "/people", Title: "people.title", Nav: "nav.people", View: c.people, Parts: []string{"people.grants"},
-		Do: map[string]func(*http.Request) (Said, error){"try": c.try, "explain": c.asked}}
+		Do: map[string]func(*http.Request) (Said, error){"try": c.try, "grant": c.tryGrant, "explain": c.asked}}
 }
 
 // asked shows the page with an explanation. It is asked for by a form, because a phone or a link in an address would stay
@@ -28,22 +24,12 @@ func (c *Console) asked(r *http.Request) (Said, error) {
 	return Said{Show: v}, err
 }
 
-// try plays a person, as the button says.
-func (c *Console) try(r *http.Request) (Said, error) {
-	switch r.PostFormValue("how") {
-	case "call":
-		return c.call(r)
-	case "link":
-		return c.pressLink(r)
-	}
-	return c.present(r)
-}
-
 type peopleView struct {
 	Place    string
 	Places   []choice
 	Doors    []choice
 	Door     string
+	Picked   bool // Door was asked for
 	At       string
 	Grants   []personGrant
 	Total    int64      // of grants; the latest are shown
@@ -82,6 +68,19 @@ type personGrant struct {
 	StartsAt    string  `json:"startsAt"`
 	EndsAt      *string `json:"endsAt"`
 	UseCount    int64   `json:"useCount"`
+
+	DoorIDs []string `json:"doorIds"` // empty = every door
+}
+
+// Linked reports whether it has a link that may still work.
+func (g personGrant) Linked() bool { return g.Kind == "permit" && g.State != "revoked" }
+
+// DoorFor is the door at which a grant is tried: the one that was chosen, or the first for which the grant is good.
+func (v peopleView) DoorFor(g personGrant) string {
+	if v.Picked || len(g.DoorIDs) == 0 || slices.Contains(g.DoorIDs, v.Door) {
+		return v.Door
+	}
+	return g.DoorIDs[0]
 }
 
 // Class colours the state; the word stands in it.
@@ -128,7 +127,8 @@ func (c *Console) people(r *http.Request) (any, error) {
 			}
 		}
 	}
-	if v.Door == "" && len(v.Doors) > 0 {
+	v.Picked = v.Door != ""
+	if !v.Picked && len(v.Doors) > 0 {
 		v.Door = v.Doors[0].ID
 	}
 	for _, kind := range []string{"permit", "reservation", "membership"} {
@@ -171,102 +171,4 @@ func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string
 		return
 	}
 	v.Why = &x
-}
-
-// isPhone: digits with what people write between them.
-func isPhone(s string) bool { return strings.Trim(s, "0123456789+- ") == "" }
-
-// who reads the person of a form: a phone, or the token of a link.
-func who(r *http.Request) (phone, token string, err error) {
-	text := strings.TrimSpace(r.PostFormValue("person"))
-	switch {
-	case text == "":
-		return "", "", faults.Badly("person", "must be a phone number, an entry link, or its token")
-	case isPhone(text):
-		return strings.NewReplacer("-", "", " ", "").Replace(text), "", nil
-	}
-	if u, err := url.Parse(text); err == nil && u.Query().Get("t") != "" {
-		text = u.Query().Get("t")
-	}
-	return "", text, nil
-}
-
-// came is what came of an attempt.
-type came struct {
-	Answered       *bool
-	Result, Reason string
-	DoorID         string
-}
-
-func (c *Console) told(x came, err error) (Said, error) {
-	switch {
-	case err != nil:
-		return Said{}, err
-	case x.Answered != nil && !*x.Answered:
-		return Said{Key: "people.unanswered"}, nil
-	}
-	door := c.names.door(x.DoorID)
-	if x.Reason == "" {
-		return Said{Key: "people.said", Args: []any{door, coded(x.Result)}}, nil
-	}
-	return Said{Key: "people.said.why", Args: []any{door, coded(x.Result), coded(x.Reason)}}, nil
-}
-
-// call calls the place's entry number.
-func (c *Console) call(r *http.Request) (Said, error) {
-	phone, _, err := who(r)
-	if err == nil && phone == "" {
-		err = faults.Badly("person", "must be a phone number: a link can't call")
-	}
-	var places []client.Place
-	if err == nil {
-		err = c.lab(r.Context(), http.MethodGet, "/places", nil, &places)
-	}
-	if err != nil {
-		return Said{}, err
-	}
-	place, _ := c.placeOf(r)
-	for _, p := range places {
-		if p.PlaceID == place && p.EntryPhone != "" {
-			var out came
-			err := c.lab(context.WithoutCancel(r.Context()), http.MethodPost, "/people/call", map[string]string{"to": p.EntryPhone, "from": phone}, &out)
-			return c.told(out, err)
-		}
-	}
-	return Said{}, errNoNumber
-}
-
-var errNoNumber = errors.New("this place has no entry number")
-
-// present presents a phone or a link at the door's reader.
-func (c *Console) present(r *http.Request) (Said, error) {
-	phone, token, err := who(r)
-	if err != nil {
-		return Said{}, err
-	}
-	body := map[string]string{"doorId": r.PostFormValue("door")}
-	if token != "" {
-		body["token"] = token
-	} else {
-		body["phone"] = phone
-	}
-	out := came{}
-	err = c.lab(r.Context(), http.MethodPost, "/people/present", body, &out)
-	out.DoorID = body["doorId"]
-	return c.told(out, err)
-}
-
-// pressLink presses the button of an entry link's page.
-func (c *Console) pressLink(r *http.Request) (Said, error) {
-	_, token, err := who(r)
-	if err == nil && token == "" {
-		err = faults.Badly("person", "must be an entry link or its token")
-	}
-	if err != nil {
-		return Said{}, err
-	}
-	out := came{}
-	err = c.public().Do(context.WithoutCancel(r.Context()), http.MethodPost, "/entry/open", map[string]string{"t": token, "doorId": r.PostFormValue("door")}, &out)
-	out.Reason = "link"
-	return c.told(out, err)
 }

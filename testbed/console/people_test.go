@@ -95,3 +95,18 @@ func TestWhyIsntAnAddress(t *testing.T) {
 		t.Errorf("asked %q, want about the grant", asked)
 	}
 }
+
+// TestDoorFor: a grant is tried at the chosen door, or at one for which it is good if none was chosen.
+func TestDoorFor(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		picked bool
+		doors  []string
+		want   string
+	}{{false, nil, "dor_1"}, {false, []string{"dor_2"}, "dor_2"}, {false, []string{"dor_2", "dor_1"}, "dor_1"}, {true, []string{"dor_2"}, "dor_1"}} {
+		v := peopleView{Door: "dor_1", Picked: x.picked}
+		if got := v.DoorFor(personGrant{DoorIDs: x.doors}); got != x.want {
+			t.Errorf("picked %v, good for %q: got %s, want %s", x.picked, x.doors, got, x.want)
+		}
+	}
+}

@@ -71,8 +71,13 @@ func (c *Console) toLogin(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 }
 
-// loginPage asks for the control token.
+// loginPage asks for the control token. The address that doorlab prints on a terminal has it behind a #, which no browser
+// sends; console.js puts it into the form.
 func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
+	if c.session.open(r) {
+		http.Redirect(w, r, inside(r.URL.Query().Get("next")), http.StatusSeeOther)
+		return
+	}
 	c.render(w, c.look(r, Page{Name: "login", Title: "login.title"}, loginView{Next: inside(r.URL.Query().Get("next"))}), http.StatusOK)
 }
 

@@ -63,7 +63,7 @@ var shellWords = map[string]pair{
 	"toast.close":     {"Dismiss", "닫기"},
 	"live.plain":      {"reload to see what is new", "새로 고치면 최신 내용이 보입니다"},
 	"login.title":     {"Sign in", "로그인"},
-	"login.lead":      {"This console controls the lab. Sign in with the control token that doorlab printed when it was ready.", "이 콘솔은 실험실을 조작합니다. 제어 토큰은 doorlab이 준비되었을 때 출력한 줄에 있습니다."},
+	"login.lead":      {"This console controls the lab. Sign in with the control token that doorlab printed when it was ready, or open the address that it printed on the terminal.", "이 콘솔은 실험실을 조작합니다. 제어 토큰은 doorlab이 준비되었을 때 출력한 줄에 있습니다. 터미널에 출력된 주소를 열어도 로그인됩니다."},
 	"login.token":     {"Control token", "제어 토큰"},
 	"login.button":    {"Sign in", "로그인"},
 	"login.wrong":     {"That isn't this lab's control token. Copy it again from the terminal.", "이 실험실의 제어 토큰이 아닙니다. 터미널에서 다시 복사해 주세요."},

@@ -1,4 +1,18 @@
 "use strict";
+// Copy buttons: without a clipboard, the text is selected, to be copied by hand.
+document.querySelectorAll("[data-copy]").forEach(b => {
+  const pre = document.getElementById(b.dataset.copy), word = b.textContent;
+  b.hidden = false;
+  b.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(pre.textContent);
+      b.textContent = b.dataset.copied;
+      setTimeout(() => { b.textContent = word; }, 2000);
+    } catch {
+      getSelection().selectAllChildren(pre);
+    }
+  });
+});
 // The minute's try from the page itself: the same three calls as below.
 (() => {
   const b = document.getElementById("try"), said = document.getElementById("said");

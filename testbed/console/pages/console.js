@@ -4,6 +4,16 @@
 (() => {
   const $ = id => document.getElementById(id), body = document.body;
 
+  // The address that doorlab prints on a terminal signs in. The token is behind the #, so it was never sent, and doesn't
+  // stay in the address.
+  if (location.hash.startsWith("#token=")) {
+    const token = location.hash.slice("#token=".length), f = document.querySelector("form[action='/login']");
+    history.replaceState(null, "", location.pathname + location.search);
+    if (f) {
+      try { f.elements.token.value = decodeURIComponent(token); f.submit(); } catch { /* cut while copying: the form asks for it */ }
+    }
+  }
+
   // Parts: what the server renders again replaces what is shown, unless somebody
   // is typing in it, or presses a button in it: half a click would be none.
   const waiting = new Map();

@@ -1,0 +1,23 @@
+package strictyaml
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// KeyHinter is a struct that knows what people mean by keys that it doesn't have; "" = it doesn't know either. The hint
+// follows the message about the unknown key: ", use call".
+type KeyHinter interface{ HintKey(wrong string) string }
+
+// keyHint is what the message about an unknown key of a struct ends with.
+func keyHint(v reflect.Value, key string, fs map[string]field) string {
+	if v.CanAddr() {
+		if h, ok := reflect.TypeAssert[KeyHinter](v.Addr()); ok {
+			if hint := h.HintKey(key); hint != "" {
+				return hint
+			}
+		}
+	}
+	return Hint(key, slices.Sorted(maps.Keys(fs)))
+}
