@@ -67,7 +67,7 @@ func (h *builder) pass(ms int64) {
 		h.at, next.rested = next.cutAt+limitMs, true
 		h.rest(next.id, "lock")
 	}
-	if h.at = until; ms > 0 && ms <= betweenMs {
+	if h.at = until; ms > 0 && ms <= 1000 {
 		h.wall += ms * 1_000_000
 	}
 }

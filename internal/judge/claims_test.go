@@ -46,7 +46,7 @@ func (h *builder) register(days int64) {
 
 // press opens a door through mia's link: allowed, followed by the command, or refused.
 func (h *builder) press(status int, rule string) {
-	h.pass(betweenMs) // within 3 s it would count as one opening
+	h.live(betweenMs) // within 3 s it would count as one opening
 	door := doorOf("brd_1", 1)
 	h.did("plc_a", "POST", linkRoute, status, history.CallText{In: fields{"t": "link of mia", "doorId": door}, Out: fields{"rule": rule}}, func() {
 		switch status {
@@ -74,7 +74,7 @@ func (h *builder) refused(method, door, reason string) {
 }
 
 func (h *builder) phone(result, reason, door string) {
-	h.pass(betweenMs) // within 3 s it would count as one call
+	h.live(betweenMs) // within 3 s it would count as one call
 	h.did("plc_a", "POST", phoneRoute, 200, history.CallText{In: fields{"from": "mia"},
 		Out: fields{"answered": true, "result": result, "reason": reason, "doorId": door}}, func() {
 		switch result {
@@ -95,7 +95,7 @@ func (h *builder) customer() {
 	h.shown("active", 2)
 	h.did("plc_a", "POST", revokeRoute, 200, history.CallText{In: fields{"externalRef": "ref-c"}, Out: fields{"permitId": "pmt_c", "state": "revoked"}},
 		func() { h.change("plc_a", "revoke", h.customerPermit(2, true)) })
-	h.pass(betweenMs)
+	h.live(betweenMs)
 	h.press(404, "")
 	h.phone("denied", "revoked", "")
 	h.shown("revoked", 2)

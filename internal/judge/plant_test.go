@@ -229,7 +229,7 @@ func keyPlants() []planted {
 					}
 				})
 			}
-		}, []string{"CMD-5"}, history.Publish, "second command cmd_x"},
+		}, []string{"ENT-4", "CMD-5"}, history.Publish, "second command cmd_x"},
 		{"the body differs", func(t *testing.T, h *builder) {
 			h.edit(t, 2, is(history.Answer, commandOf(t, h, "k-open")), func(e *history.Event) { e.BodyHash = "other" })
 		}, []string{"CMD-5"}, history.Answer, "the body differs"},
