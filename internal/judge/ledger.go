@@ -59,6 +59,25 @@ func (r Row) Evidence() string {
 	return dotted(r.Number, real, unseen)
 }
 
+// Asserted is what the row's list of assertions holds: those that were made, which Evidence counts, and the steps that
+// would have made one.
+func (r Row) Asserted() string {
+	n := map[Status]int{}
+	for _, a := range r.Assertions {
+		n[a.Status]++
+	}
+	var parts []string
+	if made := n[Pass] + n[Fail]; made > 0 {
+		parts = append(parts, amount.Many(made, "assertion"))
+	}
+	for _, s := range []Status{Blocked, Invalid, Skipped} {
+		if n[s] > 0 {
+			parts = append(parts, amount.Many(n[s], "step")+" "+strings.ToLower(string(s)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 func dotted(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }

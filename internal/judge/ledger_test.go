@@ -159,3 +159,26 @@ func TestPlainNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestAssertionsOfARow: the list of assertions has as many as the evidence says, and tells of the steps that made none.
+func TestAssertionsOfARow(t *testing.T) {
+	t.Parallel()
+	of := func(all ...Status) (out []Assertion) {
+		for _, s := range all {
+			out = append(out, Assertion{Clause: "CMD-1", Status: s})
+		}
+		return out
+	}
+	for want, made := range map[string][]Assertion{
+		"":                                nil,
+		"1 assertion":                     of(Pass),
+		"2 assertions, 1 step skipped":    of(Pass, Skipped, Fail),
+		"1 step blocked, 2 steps skipped": of(Skipped, Blocked, Skipped),
+	} {
+		rows := Ledger(nil, made, Basis{})
+		row := rows[slices.IndexFunc(rows, func(r Row) bool { return r.Clause == "CMD-1" })]
+		if got := row.Asserted(); got != want {
+			t.Errorf("%v: got %q, want %q", made, got, want)
+		}
+	}
+}
