@@ -234,3 +234,26 @@ func TestVerdictOfTheWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestTitleOfACall: the title of a failed call says what was called; the name of its step, by which test reports know it
+// again, stays as the file has it.
+func TestTitleOfACall(t *testing.T) {
+	t.Parallel()
+	asked := []report.Exchange{{Method: "GET", URL: "/permits/pmt_1"}, {Method: "GET", URL: "/permits/pmt_2"}}
+	for want, s := range map[string]report.Step{
+		"call GET /permits/pmt_2":         {Name: "call GET /permits/${id}", Exchanges: asked},
+		"call GET /permits/pmt_2 [row=1]": {Name: "call GET /permits/${row} [row=1]", Exchanges: asked},
+		"call GET /permits":               {Name: "call GET /permits", Exchanges: asked},
+		"call GET /permits/${id}":         {Name: "call GET /permits/${id}"},
+		"the permit of ${id}":             {Name: "the permit of ${id}", Exchanges: asked},
+	} {
+		s.Verb, s.Status = "call", judge.Fail
+		res := report.Result{Files: []report.FileResult{{Path: "a.yaml", Status: judge.Fail, Steps: []*report.Step{{Name: "a group", Verb: "group", Status: judge.Fail, Children: []*report.Step{&s}}}}}}
+		if got := report.Failures(res)[0].Title; got != "a group › "+want {
+			t.Errorf("%s: got title %q, want %q", s.Name, got, want)
+		}
+		if junit := render(t, "junit.xml", res); !strings.Contains(junit, s.Name) {
+			t.Errorf("junit.xml lacks the name %q", s.Name)
+		}
+	}
+}
