@@ -147,8 +147,17 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("%s stands there %d times, want once:\n%s", name, n, plain.String())
 		}
 	}
-	if n := strings.Count(plain.String(), "not exercised"); n != 1 {
-		t.Errorf("got %d lines of what wasn't exercised, want one", n)
+	if n := strings.Count(plain.String(), "not exercised"); n != 1 || !strings.Contains(plain.String(), "\n32 guarantees not exercised (report.html lists them)\n") {
+		t.Errorf("got %d lines of what wasn't exercised, want one with its number", n)
+	}
+	for _, said := range []string{"expected result opened", "1 of 1 broke it: cmd_1 actuated 2 times", "set-up: only 0 boards", "only 20 commands/s"} {
+		of := 1
+		if strings.HasPrefix(said, "1 of 1") {
+			of = 2 // guarantees are broken by it
+		}
+		if n := strings.Count(plain.String(), said); n != of {
+			t.Errorf("%q stands there %d times, want %d", said, n, of)
+		}
 	}
 	if !strings.Contains(plain.String(), "at scenarios/outage_36h.yaml:3\n") {
 		t.Errorf("the failure's location is missing:\n%s", plain.String())
@@ -254,6 +263,24 @@ func TestTitleOfACall(t *testing.T) {
 		}
 		if junit := render(t, "junit.xml", res); !strings.Contains(junit, s.Name) {
 			t.Errorf("junit.xml lacks the name %q", s.Name)
+		}
+	}
+}
+
+// TestPlantedOnTerminal: the terminal tells of planted bugs after a run of the whole suite, the text report after each,
+// and names what wasn't exercised if it is little.
+func TestPlantedOnTerminal(t *testing.T) {
+	t.Parallel()
+	res := report.Result{Status: judge.Pass, Ledger: []judge.Row{{Clause: "CMD-1", Status: judge.Pass, Number: "3 commands", Planted: "its checks catch 2 of 2 planted bugs"},
+		{Clause: "CMD-2", Status: judge.Skipped, Number: "not exercised"}}}
+	for _, res.Whole = range []bool{false, true} {
+		var brief, text strings.Builder
+		must.OK(t, errors.Join(report.WriteBrief(&brief, res, report.Plain), report.WriteTable(&text, res)))
+		if strings.Contains(brief.String(), "planted") != res.Whole || !strings.Contains(text.String(), "planted") {
+			t.Errorf("the whole suite: %v; planted bugs on the terminal: %v, in report.txt: %v", res.Whole, !res.Whole, strings.Contains(text.String(), "planted"))
+		}
+		if !strings.Contains(brief.String(), "\nnot exercised: CMD-2\n") {
+			t.Errorf("the terminal doesn't name what wasn't exercised:\n%s", brief.String())
 		}
 	}
 }
