@@ -235,6 +235,7 @@ var vacant = []struct {
 	{regexp.MustCompile(`^slowest start of 0: 0\.00 s after it was sent; `), ""},
 	{regexp.MustCompile(`(, 0 opened); oldest outage 0s`), "$1"},
 	{regexp.MustCompile(`; oldest opening 0s \(limit 36 h\)`), "; nobody was let in"},
+	{regexp.MustCompile(`(\d)\.000 h\b`), "$1 h"},
 	{regexp.MustCompile(`(in 0 outages), changed at most 0\.00 s late`), "$1"},
 }
 
