@@ -93,7 +93,7 @@ func (r Result) suites() []report.Suite {
 // WriteSummary writes the job summary, GitHub-flavoured Markdown: the failures first.
 func (r Result) WriteSummary(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## doorlab load: %s %s\n\n%s\n", r.Plan.Name, r.Verdict, r.Sentence())
+	fmt.Fprintf(&b, "## doorlab load: %s %s\n\n%s\n", r.Plan.Name, r.Verdict, r.Headline())
 	report.SummarizeFailures(&b, r.Failures())
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "\n%s\n", note)
@@ -105,7 +105,7 @@ func (r Result) WriteSummary(w io.Writer) error {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` |\n", s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), s.Dir)
 	}
 	b.WriteString("\n| outcome | count | p50 | p90 | p95 | p99 | max |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	for _, o := range r.Outcomes {
+	for _, o := range r.rows() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", o.Name, amount.Number(o.Count), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P95), ms(o.Scheduled.P99), ms(o.Scheduled.Max))
 	}
 	if len(r.Stages) > 0 {

@@ -44,13 +44,26 @@ func (p Plan) has(key string) bool {
 	return strings.HasPrefix(key, "stages[") // a stage's rate of 0 is a pause
 }
 
+// pacerKeys are the keys of the plan that each pacer uses.
+var pacerKeys = map[string][]string{
+	"constant": {"rate", "duration"}, "ramp": {"rate", "to", "duration"}, "stages": {"stages"},
+	"sine": {"rate", "amplitude", "period", "duration"}, "search": {"rate", "to", "duration"},
+}
+
+// pacersWith are the pacers that use a key.
+func pacersWith(key string) (out []string) {
+	for _, pacer := range slices.Sorted(maps.Keys(pacerKeys)) {
+		if slices.Contains(pacerKeys[pacer], key) {
+			out = append(out, pacer)
+		}
+	}
+	return out
+}
+
 // pace checks that the pacer has everything it needs and nothing that it would ignore.
 func (c *check) pace(p Plan) {
-	uses := map[string][]string{
-		"constant": {"rate", "duration"}, "ramp": {"rate", "to", "duration"}, "stages": {"stages"},
-		"sine": {"rate", "amplitude", "period", "duration"}, "search": {"rate", "to", "duration"},
-	}[p.Pacer]
-	if uses == nil {
+	uses, known := pacerKeys[p.Pacer]
+	if !known {
 		return
 	}
 	above := map[string]bool{"rate": p.Rate > 0, "to": p.To > 0, "duration": p.Duration > 0, "stages": len(p.Stages) > 0,
@@ -58,7 +71,8 @@ func (c *check) pace(p Plan) {
 	for _, name := range slices.Sorted(maps.Keys(above)) {
 		switch at := "$." + name; {
 		case !slices.Contains(uses, name):
-			c.want(!c.given(name), at, "%s must be left out with pacer: %s", name, p.Pacer)
+			c.want(!c.given(name), at, "%s must be left out with pacer: %s; it belongs to pacer: %s", name, p.Pacer, strings.Join(pacersWith(name), " or "))
+		case p.Pacer == "constant" && above["stages"] && !c.given(name): // the pacer is missing, not this
 		case name == "rate" && p.Pacer == "ramp": // without it, the ramp begins at 0
 		case !c.given(name) || name == "stages" && !above[name]:
 			c.want(false, at, "%s is needed with pacer: %s", name, p.Pacer)

@@ -9,7 +9,8 @@ func TestKeysThatChangeNothing(t *testing.T) {
 	refuses(t, map[string]badPlan{
 		"ramp to nowhere":        {"pacer: ramp\nrate: 300/s\nduration: 1s\n", []string{"p.yaml:1:1: to is needed with pacer: ramp"}},
 		"ramp of nothing":        {"pacer: ramp\nto: 0\nduration: 0s\n", []string{"p.yaml:2:1: rate or to must be above 0 with pacer: ramp", "p.yaml:3:1: duration must be above 0 with pacer: ramp"}},
-		"a rate of 0":            {"rate: 0\nto: 0\nduration: 1s\n", []string{"p.yaml:1:1: rate must be above 0 with pacer: constant", "p.yaml:2:1: to must be left out with pacer: constant"}},
+		"a rate of 0":            {"rate: 0\nto: 0\nduration: 1s\n", []string{"p.yaml:1:1: rate must be above 0 with pacer: constant", "p.yaml:2:1: to must be left out with pacer: constant; it belongs to pacer: ramp or search"}},
+		"stages alone":           {"stages:\n  - {rate: 5, duration: 1s}\n", []string{"p.yaml:1:1: stages must be left out with pacer: constant; it belongs to pacer: stages"}},
 		"no stages":              {"pacer: stages\nstages: []\n", []string{"p.yaml:2:1: stages is needed with pacer: stages"}},
 		"stage without rate":     {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {to: 9, duration: 1s}\n", []string{"p.yaml:4:5: each stage needs a rate; rate: 0 is a pause"}},
 		"precision of no search": {"rate: 1\nduration: 1s\nprecision: 5%\n", []string{"p.yaml:3:1: precision must be left out with pacer: constant"}},

@@ -36,6 +36,9 @@ type view struct {
 	Included string
 }
 
+// Rows are the outcomes of the table.
+func (v view) Rows() []Outcome { return v.rows() }
+
 // HTML is the report as one self-contained page, failures first.
 func (r Result) HTML() string {
 	var b strings.Builder

@@ -51,12 +51,16 @@ func TestBadPlans(t *testing.T) {
 			`p.yaml:5:23: "few" is not a valid duration, write it like 20s or 1m30s`, "p.yaml:6:1: must be above 1"}},
 		"pacer": {"pacer: sinus\nrate: 3\n", []string{`p.yaml:1:8: "sinus" is not a valid pacer, did you mean "sine"?`}},
 		"needs": {"pacer: sine\nrate: 3\nto: 5\nduration: 1s\n", []string{
-			"p.yaml:1:1: amplitude is needed with pacer: sine", "p.yaml:1:1: period is needed with pacer: sine", "p.yaml:3:1: to must be left out with pacer: sine"}},
+			"p.yaml:1:1: amplitude is needed with pacer: sine", "p.yaml:1:1: period is needed with pacer: sine", "p.yaml:3:1: to must be left out with pacer: sine; it belongs to pacer: ramp or search"}},
 		"stages": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {rate: 5}\n  - {rate: -1, duration: 1s}\n", []string{
 			`p.yaml:5:12: "-1" is not a valid rate, write it like 300 or 300/s`}},
 		"not a number": {"rate: NaN/s\nduration: 1s\n", []string{`p.yaml:1:7: "NaN/s" is not a valid rate, write it like 300 or 300/s`}},
 		"stage's thresholds": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s, thresholds: {p99_al: 1s}}\n", []string{
 			`p.yaml:3:42: unknown threshold "p99_al", did you mean "p99_all"?`}},
+		"k6's thresholds": {"rate: 1\nduration: 1s\nthresholds: {p(95): 1s, p99.9: 1s, med: 1s, http_req_failed: 1%, http_req_duration: 1s, http_reqs: 5}\n", []string{
+			`p.yaml:3:14: unknown threshold "p(95)", did you mean "p95_all"?`, `p.yaml:3:25: unknown threshold "p99.9", did you mean "p99.9_all"?`, `p.yaml:3:36: unknown threshold "med", did you mean "p50_all"?`,
+			`p.yaml:3:45: unknown threshold "http_req_failed", did you mean "errors"?`, `p.yaml:3:66: unknown threshold "http_req_duration", did you mean "p95_all"?`,
+			`p.yaml:3:89: unknown threshold "http_reqs", did you mean "rate_min"?`}},
 		"no such threshold": {"rate: 1\nduration: 1s\nthresholds: {p99: 1s, latency: 1s}\n", []string{
 			`p.yaml:3:14: unknown threshold "p99", did you mean "p99_all"?`, `p.yaml:3:23: unknown threshold "latency"; thresholds are a time of an outcome (p99_all, mean_reported, max_offline, service_p50_all), reported_min, refused_max, errors, rate_min and lag_p99`}},
 		"stage without duration": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - rate: 5\n", []string{

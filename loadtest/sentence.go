@@ -45,6 +45,20 @@ func (r Result) Sentence() string {
 	return out
 }
 
+// Headline is what decided the verdict, if it isn't PASS, and then the sentence.
+func (r Result) Headline() string {
+	whys := r.Whys()
+	if len(whys) == 0 {
+		return r.Sentence()
+	}
+	why, _, _ := strings.Cut(whys[0], "\n")
+	why = strings.TrimRight(why, ".:")
+	if more := len(whys) - 1; more > 0 {
+		why += fmt.Sprintf(" (and %s)", amount.Many(more, "more reason"))
+	}
+	return why + ". " + r.Sentence()
+}
+
 // silent is how many requests got no answer.
 func (r Result) silent() int64 { return r.outcome(noAnswer).Count }
 

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"fmt"
 	"html"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // partly is a run of a plan at 20/s against a server that doesn't answer some commands within the second of the plan's
@@ -102,5 +104,48 @@ func TestSentence(t *testing.T) {
 	}
 	if got := (Result{Planned: 5}).Sentence(); got != "Nothing was sent." {
 		t.Errorf("got %s, want that nothing was sent", got)
+	}
+}
+
+// TestHeadline: what broke comes first.
+func TestHeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := goldenRun(t, "", "")
+		const want = "p99_reported is 79 ms; the limit is 50 ms. Sent 500 of 500"
+		if got := r.Headline(); !strings.HasPrefix(got, want) {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		var md strings.Builder
+		must.OK(t, r.WriteSummary(&md))
+		for name, text := range map[string]string{"the page": r.HTML(), "the summary": md.String()} {
+			if !strings.Contains(text, r.Headline()) {
+				t.Errorf("%s doesn't begin with %s", name, r.Headline())
+			}
+		}
+		for _, column := range []string{"mean", "p50", "p90", "p95", "p99", "p99.9", "max"} {
+			if !strings.Contains(r.latencies(), " "+column+" ") || !strings.Contains(r.HTML(), `data-l="`+column+`"`) {
+				t.Errorf("the tables of latencies lack %s in the text or on the page", column)
+			}
+		}
+	})
+}
+
+// TestOneOutcome: the figures of the only outcome are those of all requests, and are told once.
+func TestOneOutcome(t *testing.T) {
+	t.Parallel()
+	one := Outcome{Name: "reported", Count: 9, Scheduled: Latency{P50: 3}}
+	all := one
+	all.Name = everything
+	other := one
+	other.Name = "offline"
+	for want, list := range map[string][]Outcome{"[]": nil, "[all (reported)]": {all, one}, "[all reported offline]": {all, one, other}} {
+		var names []vocab.Outcome
+		for _, o := range (Result{Outcomes: list}).rows() {
+			names = append(names, o.Name)
+		}
+		if got := fmt.Sprint(names); got != want {
+			t.Errorf("got rows %s, want %s", got, want)
+		}
 	}
 }

@@ -104,7 +104,7 @@ func newTable(columns int, header ...any) table.Writer {
 // latencies: for each outcome the time since scheduled, and under it the service time.
 func (r Result) latencies() string {
 	t := newTable(9, "outcome", "count", "mean", "p50", "p90", "p95", "p99", "p99.9", "max")
-	for _, o := range r.Outcomes {
+	for _, o := range r.rows() {
 		row := func(name string, n any, l Latency) {
 			t.AppendRow(table.Row{name, n, ms(l.Mean), ms(l.P50), ms(l.P90), ms(l.P95), ms(l.P99), ms(l.P999), ms(l.Max)})
 		}
@@ -112,6 +112,17 @@ func (r Result) latencies() string {
 		row("  service", "", o.Service)
 	}
 	return t.Render()
+}
+
+// rows are the outcomes as tables show them: if there was only one, its figures are those of all requests, so they are told
+// once.
+func (r Result) rows() []Outcome {
+	if len(r.Outcomes) == 2 && r.Outcomes[0].Count == r.Outcomes[1].Count {
+		one := r.Outcomes[0]
+		one.Name += " (" + r.Outcomes[1].Name + ")"
+		return []Outcome{one}
+	}
+	return r.Outcomes
 }
 
 // shardTable: what was merged.

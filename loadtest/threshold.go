@@ -68,10 +68,26 @@ func parseThreshold(name, text string) (limit, error) {
 		return limit{measure: "count", outcome: vocab.Outcome(m[1]), atLeast: m[2] == "min"}.count(text)
 	}
 	hint := near.Hint(name, thresholdNames())
+	if meant := elsewhere(name); meant != "" {
+		hint = fmt.Sprintf(", did you mean %q?", meant)
+	}
 	if hint == "" {
 		hint = "; thresholds are a time of an outcome (p99_all, mean_reported, max_offline, service_p50_all), reported_min, refused_max, errors, rate_min and lag_p99"
 	}
 	return limit{}, fmt.Errorf("unknown threshold %q%s", name, hint)
+}
+
+var (
+	percentile = regexp.MustCompile(`^(?:http_req_duration[:_ ]?)?[pP]\(?(\d+(?:\.\d+)?)\)?$`)
+	k6Names    = map[string]string{"http_req_failed": "errors", "http_req_duration": "p95_all", "http_reqs": "rate_min", "avg": "mean_all", "med": "p50_all", "max": "max_all"}
+)
+
+// elsewhere is the threshold that k6 and others call by another name; "" if nobody does.
+func elsewhere(name string) string {
+	if m := percentile.FindStringSubmatch(name); m != nil {
+		return "p" + m[1] + "_" + string(everything)
+	}
+	return k6Names[name]
 }
 
 // thresholdNames are examples of every form, for the hint.

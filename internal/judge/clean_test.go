@@ -43,7 +43,7 @@ func TestNumbers(t *testing.T) {
 	must.OK(t, WriteLedger(&b, Ledger(Judge(NewView(h.events)), nil, Basis{})))
 	t.Log("\n" + b.String())
 	for _, want := range []string{
-		"slowest of 19: 1.00 s (limit 300 s) ", "decisions one second before 36 h: 1, at 36 h: 1, one second after: 1", "2 with unknown outcome (1 acted, 1 didn't)", "not exercised",
+		"slowest of 19 updates: 1.00 s (limit 300 s) ", "decisions one second before 36 h: 1, at 36 h: 1, one second after: 1", "2 with unknown outcome (1 acted, 1 didn't)", "not exercised",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("ledger lacks %q", want)

@@ -48,8 +48,9 @@ func cmd7(v *View) Verdict {
 	}
 	n := h.checked
 	h.tally = *h.plus(v.driven().of("CMD-7"))
-	// the same words in every world, so that the numbers can be added
-	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds, %s watched to the end, at most %s off", amount.Number(n), amount.Number(h.ended), secs(h.farMs))).
+	// the same words in every world, so that the numbers can be added; see plain
+	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds: %s ran out, at most %s off, %s ended by a command, %s replaced, cut off or still held",
+		amount.Number(n), amount.Number(h.ended), secs(h.farMs), amount.Number(h.locked), amount.Number(n-h.ended-h.locked))).
 		about(n).
 		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended by itself or by a close, and none outlasted anything that could have ended it").
 		showsIf(v.told, sight{h.ended, "a hold that ends by itself"}, sight{h.locked, "a hold that is locked"})

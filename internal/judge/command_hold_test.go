@@ -148,3 +148,20 @@ func TestHoldSeenInItsLastMinute(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldsNobodySawEnd: the deviation of the ends is told only if an end was seen.
+func TestHoldsNobodySawEnd(t *testing.T) {
+	t.Parallel()
+	asked := append([]history.Event{holdDoor}, request(0, meaningOf("dor_1", "hold", 5), reportedHold)...)
+	closed := held(0, 60_000)
+	closed[2].Cause, closed[2].CommandID = "command", "cmd_2"
+	for want, events := range map[string][]history.Event{
+		"1 hold: 0 ran out, 0 ended by a command, 1 replaced, cut off or still held": held(0, 0)[:2],
+		"1 hold: 0 ran out, 1 ended by a command":                                    closed,
+		"1 hold: 1 ran out, at most 0.00 s off, 0 ended by a command":                held(0, 300_000),
+	} {
+		if got := plain(cmd7(NewView(append(slices.Clone(asked), events...))).Number); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

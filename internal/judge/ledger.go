@@ -59,6 +59,25 @@ func (r Row) Evidence() string {
 	return dotted(r.Number, real, unseen)
 }
 
+// Asserted is what the row's list of assertions holds: those that were made, which Evidence counts, and the steps that
+// would have made one.
+func (r Row) Asserted() string {
+	n := map[Status]int{}
+	for _, a := range r.Assertions {
+		n[a.Status]++
+	}
+	var parts []string
+	if made := n[Pass] + n[Fail]; made > 0 {
+		parts = append(parts, amount.Many(made, "assertion"))
+	}
+	for _, s := range []Status{Blocked, Invalid, Skipped} {
+		if n[s] > 0 {
+			parts = append(parts, amount.Many(n[s], "step")+" "+strings.ToLower(string(s)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 func dotted(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
@@ -199,17 +218,32 @@ func WriteLedger(w io.Writer, rows []Row) error {
 }
 
 // one finds a count of 1 with a plural noun.
-var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|checks|registrations|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|periods|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes|times)\b`)
+var one = regexp.MustCompile(`(^|[ (])1 ((?:[a-z-]+ ){0,2}?)(tokens|calls|checks|registrations|keys|exchanges|commands|ids|pulses|repeats|holds|creates|references|permits|records|periods|attempts|decisions|links|openings|boards|channels|outages|imports|rows|schedules|days|changes|times|updates)\b`)
 
 // lone finds a single decision with the words for several.
 var lone = regexp.MustCompile(`^1 decision during outages, (all|each) `)
 
+// vacant finds what says nothing, because there was nothing to measure or to count: "at most 0.00 s off" of no hold is no
+// measurement. What comes before or after it stays.
+var vacant = []struct {
+	found *regexp.Regexp
+	stays string
+}{
+	{regexp.MustCompile(`, 0 (not due yet|replaced, cut off or still held)`), ""},
+	{regexp.MustCompile(`^(0 permits registered), longest 0\.00 s \(limit 720 h\)`), "$1"},
+	{regexp.MustCompile(`: 0 ran out, at most 0\.00 s off, `), ": 0 ran out, "},
+	{regexp.MustCompile(`^slowest start of 0: 0\.00 s after it was sent; `), ""},
+	{regexp.MustCompile(`(, 0 opened); oldest outage 0s`), "$1"},
+	{regexp.MustCompile(`; oldest opening 0s \(limit 36 h\)`), "; nobody was let in"},
+	{regexp.MustCompile(`(\d)\.000 h\b`), "$1 h"},
+	{regexp.MustCompile(`(in 0 outages), changed at most 0\.00 s late`), "$1"},
+}
+
 // plain is a verdict's number as a person reads it. Checkers use one wording whatever the numbers are, so that Combine
 // can add them up.
 func plain(number string) string {
-	number = strings.Replace(number, ", 0 not due yet", "", 1)
-	if rest, none := strings.CutPrefix(number, "0 permits registered, longest 0.00 s (limit 720 h)"); none {
-		number = "0 permits registered" + rest
+	for _, v := range vacant {
+		number = v.found.ReplaceAllString(number, v.stays)
 	}
 	number = one.ReplaceAllStringFunc(number, func(s string) string { return strings.TrimSuffix(s, "s") })
 	return lone.ReplaceAllString(number, "1 decision during an outage, ")

@@ -137,18 +137,49 @@ func TestKeyHashIsBoundToThePlace(t *testing.T) {
 func TestPlainNumbers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"1 token exchanges, at most 1 from one address in 60 s (limit 30), 0 refused":                                  "1 token exchange, at most 1 from one address in 60 s (limit 30), 0 refused",
-		"1 on-site decisions of connected boards and 1 checks of links, calls and content, all equal to the reference": "1 on-site decision of connected boards and 1 check of links, calls and content, all equal to the reference",
-		"1 decisions during outages, all as the reference model decides, 1 opened; oldest outage 36h0m0s":              "1 decision during an outage, as the reference model decides, 1 opened; oldest outage 36h0m0s",
-		"11 decisions during outages, each based on what the board knew before":                                        "11 decisions during outages, each based on what the board knew before",
-		"0 permits registered, longest 0.00 s (limit 720 h); 3 periods refused":                                        "0 permits registered; 3 periods refused",
-		"slowest of 13,781: 0.29 s (limit 300 s), 0 not due yet":                                                       "slowest of 13,781: 0.29 s (limit 300 s)",
-		"slowest of 1: 0.29 s (limit 300 s), 19 not due yet":                                                           "slowest of 1: 0.29 s (limit 300 s), 19 not due yet",
-		"1,001 calls with tokens of 1 revoked keys, none served too late":                                              "1,001 calls with tokens of 1 revoked key, none served too late",
-		"21 commands, each at its own place; 1 ids of other places refused":                                            "21 commands, each at its own place; 1 id of other places refused",
+		"1 token exchanges, at most 1 from one address in 60 s (limit 30), 0 refused":                                                                     "1 token exchange, at most 1 from one address in 60 s (limit 30), 0 refused",
+		"1 on-site decisions of connected boards and 1 checks of links, calls and content, all equal to the reference":                                    "1 on-site decision of connected boards and 1 check of links, calls and content, all equal to the reference",
+		"1 decisions during outages, all as the reference model decides, 1 opened; oldest outage 36h0m0s":                                                 "1 decision during an outage, as the reference model decides, 1 opened; oldest outage 36h0m0s",
+		"11 decisions during outages, each based on what the board knew before":                                                                           "11 decisions during outages, each based on what the board knew before",
+		"0 permits registered, longest 0.00 s (limit 720 h); 3 periods refused":                                                                           "0 permits registered; 3 periods refused",
+		"slowest of 13,781 updates: 0.29 s (limit 300 s), 0 not due yet":                                                                                  "slowest of 13,781 updates: 0.29 s (limit 300 s)",
+		"slowest of 1 updates: 0.29 s (limit 300 s), 19 not due yet":                                                                                      "slowest of 1 update: 0.29 s (limit 300 s), 19 not due yet",
+		"75 holds: 0 ran out, at most 0.00 s off, 50 ended by a command, 25 replaced, cut off or still held":                                              "75 holds: 0 ran out, 50 ended by a command, 25 replaced, cut off or still held",
+		"1 holds: 1 ran out, at most 0.00 s off, 0 ended by a command, 0 replaced, cut off or still held":                                                 "1 hold: 1 ran out, at most 0.00 s off, 0 ended by a command",
+		"10 holds: 10 ran out, at most 0.10 s off, 0 ended by a command, 10 replaced, cut off or still held":                                              "10 holds: 10 ran out, at most 0.10 s off, 0 ended by a command, 10 replaced, cut off or still held",
+		"slowest start of 0: 0.00 s after it was sent; 2 with unknown outcome (0 acted, 2 didn't)":                                                        "2 with unknown outcome (0 acted, 2 didn't)",
+		"3 decisions during outages, all as the reference model decides, 0 opened; oldest outage 0s; 3 unknown":                                           "3 decisions during outages, all as the reference model decides, 0 opened; 3 unknown",
+		"2 denied after 36 h (2 with a lost clock); oldest opening 0s (limit 36 h); decisions one second before 36 h: 0, at 36 h: 0, one second after: 0": "2 denied after 36 h (2 with a lost clock); nobody was let in; decisions one second before 36 h: 0, at 36 h: 0, one second after: 0",
+		"3,149 permits registered, longest 720.000 h (limit 720 h); 20 periods refused":                                                                   "3,149 permits registered, longest 720 h (limit 720 h); 20 periods refused",
+		"4 channels in 0 outages, changed at most 0.00 s late":                                                                                            "4 channels in 0 outages",
+		"1,001 calls with tokens of 1 revoked keys, none served too late":                                                                                 "1,001 calls with tokens of 1 revoked key, none served too late",
+		"21 commands, each at its own place; 1 ids of other places refused":                                                                               "21 commands, each at its own place; 1 id of other places refused",
 	} {
 		if got := plain(in); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestAssertionsOfARow: the list of assertions has as many as the evidence says, and tells of the steps that made none.
+func TestAssertionsOfARow(t *testing.T) {
+	t.Parallel()
+	of := func(all ...Status) (out []Assertion) {
+		for _, s := range all {
+			out = append(out, Assertion{Clause: "CMD-1", Status: s})
+		}
+		return out
+	}
+	for want, made := range map[string][]Assertion{
+		"":                                nil,
+		"1 assertion":                     of(Pass),
+		"2 assertions, 1 step skipped":    of(Pass, Skipped, Fail),
+		"1 step blocked, 2 steps skipped": of(Skipped, Blocked, Skipped),
+	} {
+		rows := Ledger(nil, made, Basis{})
+		row := rows[slices.IndexFunc(rows, func(r Row) bool { return r.Clause == "CMD-1" })]
+		if got := row.Asserted(); got != want {
+			t.Errorf("%v: got %q, want %q", made, got, want)
 		}
 	}
 }

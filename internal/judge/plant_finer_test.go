@@ -70,6 +70,6 @@ func finerEvents() []planted {
 			h.after(t, func(e history.Event) bool { return e.Code == codeReused }, func(e *history.Event) {
 				*e = history.Event{Kind: history.Intent, At: e.At, WallNs: e.WallNs, PlaceID: "plc_a", DoorID: e.DoorID, CommandID: "cmd_x", Key: e.Key, Op: "hold"}
 			})
-		}, []string{"CMD-5"}, history.Intent, "second command cmd_x"},
+		}, []string{"ENT-4", "CMD-5"}, history.Intent, "second command cmd_x"},
 	}
 }

@@ -61,7 +61,7 @@ func (v *View) fresh(clause, op string) Verdict {
 		}
 	}
 	f.tally = *f.plus(v.second().of(clause))
-	return f.verdict(v, clause, fmt.Sprintf("slowest of %s: %s (limit 300 s), %s not due yet", amount.Number(f.checked), secs(f.maxMs), amount.Number(f.waiting))).
+	return f.verdict(v, clause, fmt.Sprintf("slowest of %s updates: %s (limit 300 s), %s not due yet", amount.Number(f.checked), secs(f.maxMs), amount.Number(f.waiting))).
 		triedIf(v.told, f.seen, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board that anybody looked at")
 }
 

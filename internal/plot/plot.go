@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/amount"
 )
@@ -180,7 +181,7 @@ func (c Chart) HTML() (template.HTML, error) {
 		} else if at < .03 {
 			edge = "b"
 		}
-		if len(c.X) > 6 && i%2 == 1 { // a phone hasn't room for all
+		if i%c.sparse() != 0 {
 			edge += " less"
 		}
 		d.Ticks = append(d.Ticks, label{At: num(c.across(t.X) * 100), Edge: edge, Text: t.Text})
@@ -192,6 +193,28 @@ func (c Chart) HTML() (template.HTML, error) {
 	var b strings.Builder
 	err := figure.Execute(&b, d)
 	return template.HTML(b.String()), err //nolint:gosec // made by the template
+}
+
+// sparse is every how many ticks a phone has room for a label: their widths count, not only their number.
+func (c Chart) sparse() int {
+	const room, letter, gap = 320, 6.5, 8 // px on a screen of 390
+	wide := 0
+	for _, t := range c.X {
+		wide = max(wide, utf8.RuneCountInString(t.Text))
+	}
+	each := 0.0
+	if len(c.X) > 1 {
+		each = (c.across(c.X[1].X) - c.across(c.X[0].X)) * room
+	}
+	if each <= 0 {
+		return 1
+	}
+	// the last label stands left of its tick, so it needs half a label more
+	n := int(math.Ceil((float64(wide)*letter*1.25 + gap) / each))
+	if len(c.X) > 6 {
+		n = max(n, 2)
+	}
+	return max(n, 1)
 }
 
 // flags are the marks. Where two texts would overlap, the second is only in its title.

@@ -50,7 +50,7 @@ func TestSpread(t *testing.T) {
 	if sum != 1000 {
 		t.Errorf("got %v values in the bars, want 1000", sum)
 	}
-	if want := "slowest of 1,000: 1 s (limit 5 m); half within 500 ms, 90% within 900 ms, 99% within 990 ms"; c.Note != want {
+	if want := "slowest of 1,000: 1 s (limit 300 s); half within 500 ms, 90% within 900 ms, 99% within 990 ms"; c.Note != want {
 		t.Errorf("got note %q, want %q", c.Note, want)
 	}
 	var ticks []string
@@ -78,5 +78,21 @@ func TestHTML(t *testing.T) {
 	}
 	if empty, err := (Chart{Title: "x"}).HTML(); empty != "" || err != nil {
 		t.Errorf("a plot of nothing: got %q, %v, want nothing", empty, err)
+	}
+}
+
+// TestLabelsOfAPhone: long labels need more room than short ones, and at least the first is shown.
+func TestLabelsOfAPhone(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		to   float64 // of an axis of decades, in ms
+		want int
+	}{{3, 1}, {9, 4}} {
+		if got := Spread("x", "X", []float64{.1, math.Pow(10, tc.to)}, 0).sparse(); got != tc.want {
+			t.Errorf("up to 10^%g ms: every %d labels, want every %d", tc.to, got, tc.want)
+		}
+	}
+	if got := (Chart{To: 10, X: Seconds(10)}).sparse(); got != 1 {
+		t.Errorf("few short labels: every %d, want all", got)
 	}
 }

@@ -50,8 +50,9 @@ func Spread(id, title string, values []float64, limit float64) Chart {
 	c.Unit = "number by duration"
 	c.Note = fmt.Sprintf("slowest of %s: %s", amount.Number(len(values)), brief(most))
 	if limit > 0 {
-		c.Note += fmt.Sprintf(" (limit %s)", amount.Duration(limit/1000))
-		c.Marks = append(c.Marks, Mark{math.Log10(limit), "limit", "limit " + amount.Duration(limit/1000)})
+		is := amount.Number(limit/1000) + " s" // as the guarantees write it
+		c.Note += fmt.Sprintf(" (limit %s)", is)
+		c.Marks = append(c.Marks, Mark{math.Log10(limit), "limit", "limit " + is})
 	}
 	c.Note += fmt.Sprintf("; half within %s, 90%% within %s, 99%% within %s", brief(p50), brief(p90), brief(p99))
 	return c

@@ -85,7 +85,7 @@ func Failures(res Result) (out []Failure) {
 				continue
 			}
 			found = true
-			add(Failure{Status: s.Status, Title: l.name, File: f.Path, Line: s.Line, Why: s.Detail, Clauses: s.Clauses, YAML: excerpt(f.Source, s.Line), Step: s, of: f},
+			add(Failure{Status: s.Status, Title: titled(l), File: f.Path, Line: s.Line, Why: s.Detail, Clauses: s.Clauses, YAML: excerpt(f.Source, s.Line), Step: s, of: f},
 				fmt.Sprintf("%s-%d", stem(f.Path), s.Line))
 		}
 		if !found && f.Status != judge.Pass && f.Status != judge.Skipped {
@@ -106,6 +106,21 @@ func Failures(res Result) (out []Failure) {
 		add(whole, "run")
 	}
 	return out
+}
+
+// titled is the title of a failed step. A call's own title has its path as the file has it, so that it is the same in
+// every run; a failure says what was called.
+func titled(l leaf) string {
+	s := l.step
+	own, row, _ := strings.Cut(s.Name, " [")
+	if s.Verb != "call" || len(s.Exchanges) == 0 || !strings.HasPrefix(own, "call ") || !strings.Contains(own, "${") || !strings.HasSuffix(l.name, s.Name) {
+		return l.name
+	}
+	last := s.Exchanges[len(s.Exchanges)-1]
+	if row != "" {
+		row = " [" + row
+	}
+	return strings.TrimSuffix(l.name, s.Name) + "call " + last.Method + " " + last.URL + row
 }
 
 // ofRun reports whether it is the failure of the run as a whole.

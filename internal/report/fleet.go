@@ -1,8 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -169,11 +169,8 @@ func (c *course) syncLags() (out []float64) {
 // may have any number, so only those that it has are gone through.
 type commit struct{ rev, at int64 }
 
-// upTo is how many commits of a list go up to a revision, itself included.
+// upTo is how many commits of a list go up to a revision, all those with that revision included: an import has one
+// commit per row, and they share its revision.
 func upTo(list []commit, rev int64) int {
-	i, found := slices.BinarySearchFunc(list, rev, func(c commit, rev int64) int { return cmp.Compare(c.rev, rev) })
-	if found {
-		i++
-	}
-	return i
+	return sort.Search(len(list), func(i int) bool { return list[i].rev > rev })
 }

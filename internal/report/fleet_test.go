@@ -27,3 +27,23 @@ func TestLagsOfFewCommits(t *testing.T) {
 		t.Errorf("lags: got %v ms, want %v ms", got, want)
 	}
 }
+
+// TestLagsOfAnImport: the rows of an import share a revision, so a board that has it has them all; what the board
+// acknowledges days later says nothing about them.
+func TestLagsOfAnImport(t *testing.T) {
+	t.Parallel()
+	event := func(kind string, at, rev int64) history.Event {
+		return history.Event{Kind: kind, PlaceID: "plc_1", BoardID: "brd_1", At: at, Revision: rev}
+	}
+	events := []history.Event{event(history.Online, 0, 3)}
+	for range 20 {
+		events = append(events, event(history.Committed, 1000, 4))
+	}
+	const days = 9 * 24 * 3600 * 1000
+	events = append(events, event(history.Applied, 1200, 4), event(history.Committed, days, 5), event(history.Applied, days+300, 5))
+	got := (&course{events: events}).syncLags()
+	slices.Sort(got)
+	if want := append(slices.Repeat([]float64{200}, 20), 300); !slices.Equal(got, want) {
+		t.Errorf("lags: got %v ms, want %v ms", got, want)
+	}
+}

@@ -147,8 +147,17 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("%s stands there %d times, want once:\n%s", name, n, plain.String())
 		}
 	}
-	if n := strings.Count(plain.String(), "not exercised"); n != 1 {
-		t.Errorf("got %d lines of what wasn't exercised, want one", n)
+	if n := strings.Count(plain.String(), "not exercised"); n != 1 || !strings.Contains(plain.String(), "\n32 guarantees not exercised (report.html lists them)\n") {
+		t.Errorf("got %d lines of what wasn't exercised, want one with its number", n)
+	}
+	for _, said := range []string{"expected result opened", "1 of 1 broke it: cmd_1 actuated 2 times", "set-up: only 0 boards", "only 20 commands/s"} {
+		of := 1
+		if strings.HasPrefix(said, "1 of 1") {
+			of = 2 // guarantees are broken by it
+		}
+		if n := strings.Count(plain.String(), said); n != of {
+			t.Errorf("%q stands there %d times, want %d", said, n, of)
+		}
 	}
 	if !strings.Contains(plain.String(), "at scenarios/outage_36h.yaml:3\n") {
 		t.Errorf("the failure's location is missing:\n%s", plain.String())
@@ -231,6 +240,47 @@ func TestVerdictOfTheWhole(t *testing.T) {
 		}
 		if !regexp.MustCompile(`(?m)^not ok \d+ `+line+`$`).MatchString(tap) || !strings.Contains(tap, c.want) {
 			t.Errorf("%s: report.tap has no line \"not ok %s\", or not %q:\n%s", name, line, c.want, tap)
+		}
+	}
+}
+
+// TestTitleOfACall: the title of a failed call says what was called; the name of its step, by which test reports know it
+// again, stays as the file has it.
+func TestTitleOfACall(t *testing.T) {
+	t.Parallel()
+	asked := []report.Exchange{{Method: "GET", URL: "/permits/pmt_1"}, {Method: "GET", URL: "/permits/pmt_2"}}
+	for want, s := range map[string]report.Step{
+		"call GET /permits/pmt_2":         {Name: "call GET /permits/${id}", Exchanges: asked},
+		"call GET /permits/pmt_2 [row=1]": {Name: "call GET /permits/${row} [row=1]", Exchanges: asked},
+		"call GET /permits":               {Name: "call GET /permits", Exchanges: asked},
+		"call GET /permits/${id}":         {Name: "call GET /permits/${id}"},
+		"the permit of ${id}":             {Name: "the permit of ${id}", Exchanges: asked},
+	} {
+		s.Verb, s.Status = "call", judge.Fail
+		res := report.Result{Files: []report.FileResult{{Path: "a.yaml", Status: judge.Fail, Steps: []*report.Step{{Name: "a group", Verb: "group", Status: judge.Fail, Children: []*report.Step{&s}}}}}}
+		if got := report.Failures(res)[0].Title; got != "a group › "+want {
+			t.Errorf("%s: got title %q, want %q", s.Name, got, want)
+		}
+		if junit := render(t, "junit.xml", res); !strings.Contains(junit, s.Name) {
+			t.Errorf("junit.xml lacks the name %q", s.Name)
+		}
+	}
+}
+
+// TestPlantedOnTerminal: the terminal tells of planted bugs after a run of the whole suite, the text report after each,
+// and names what wasn't exercised if it is little.
+func TestPlantedOnTerminal(t *testing.T) {
+	t.Parallel()
+	res := report.Result{Status: judge.Pass, Ledger: []judge.Row{{Clause: "CMD-1", Status: judge.Pass, Number: "3 commands", Planted: "its checks catch 2 of 2 planted bugs"},
+		{Clause: "CMD-2", Status: judge.Skipped, Number: "not exercised"}}}
+	for _, res.Whole = range []bool{false, true} {
+		var brief, text strings.Builder
+		must.OK(t, errors.Join(report.WriteBrief(&brief, res, report.Plain), report.WriteTable(&text, res)))
+		if strings.Contains(brief.String(), "planted") != res.Whole || !strings.Contains(text.String(), "planted") {
+			t.Errorf("the whole suite: %v; planted bugs on the terminal: %v, in report.txt: %v", res.Whole, !res.Whole, strings.Contains(text.String(), "planted"))
+		}
+		if !strings.Contains(brief.String(), "\nnot exercised: CMD-2\n") {
+			t.Errorf("the terminal doesn't name what wasn't exercised:\n%s", brief.String())
 		}
 	}
 }

@@ -111,20 +111,38 @@ func WriteHTML(w io.Writer, res Result) error {
 	if len(res.Shards) > 0 {
 		d = overlay(res)
 	}
-	v := checkView{Result: res, Failures: Failures(res), Course: perBar(d.tracks, d.seconds), kinds: d.kinds}
+	v := checkView{Result: res, Failures: Failures(res), Course: perBar(d.telling(), d.seconds), kinds: d.kinds}
 	addAxes(res, v.Failures)
-	for _, s := range []plot.Chart{
-		plot.Spread("latency", "Request latency", d.latencies, 0),
-		plot.Spread("sync-lag", "Synchronization lag", d.lags, 300_000),
-	} {
-		if !s.Empty() {
-			v.Spreads = append(v.Spreads, s)
+	for _, s := range []struct {
+		id, title string
+		values    []float64
+		limit     float64
+	}{{"latency", "Request latency", d.latencies, 0}, {"sync-lag", "Synchronization lag", d.lags, 300_000}} {
+		if len(s.values) >= fewValues {
+			v.Spreads = append(v.Spreads, plot.Spread(s.id, s.title, s.values, s.limit))
 		}
 	}
 	if raw, err := json.MarshalIndent(res.Config, "", "  "); err == nil && res.Config != nil {
 		v.Config = string(raw)
 	}
 	return checkTemplate.Execute(w, v)
+}
+
+// fewValues is how many values a picture needs to show more than the list of them.
+const fewValues = 20
+
+// telling are the tracks without those of so few requests, openings or hits that they are a few dots.
+func (d drawn) telling() []plot.Chart {
+	return slices.DeleteFunc(slices.Clone(d.tracks), func(c plot.Chart) bool {
+		if !strings.HasPrefix(c.Unit, rate) || len(c.Lines) == 0 {
+			return false
+		}
+		sum := 0.0
+		for _, p := range c.Lines[0].Points { // all of them; the others are parts
+			sum += p.Y * d.seconds / bins
+		}
+		return sum < fewValues-.5
+	})
 }
 
 // counted is the number of events of a kind.

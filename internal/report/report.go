@@ -6,44 +6,43 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// WriteTable writes the failures with everything about them, the scenarios, a line per guarantee, and the matrix of
-// faults.
+// WriteTable writes the result in a sentence, the failures with everything about them, a line per guarantee, the matrix
+// of faults, and the scenarios last: in a whole suite most of its lines are theirs.
 func WriteTable(w io.Writer, res Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s · %s\n\n", res.Status, sentence(res))
+	fmt.Fprintf(&b, "%s · %s\n%s\n\n", res.Status, sentence(res), strings.Join(append([]string{measures(res)}, remarks(res)...), "\n"))
 	for i, f := range Failures(res) {
 		fmt.Fprintf(&b, "%d. %s  %s\n%s\n", i+1, f.Status, f.Title, shifted(f.Text(), "   "))
 	}
-	files(&b, res, Plain)
 	if err := writeLedger(&b, res.Ledger, Plain); err != nil {
 		return err
 	}
 	res.tellScores(&b)
-	fmt.Fprintf(&b, "%s\n%s\n", faultTable(res.Faults), Line(res))
-	_, err := io.WriteString(w, b.String())
+	b.WriteString(faultTable(res.Faults) + "\n")
+	files(&b, res, Plain, nil)
+	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
 	return err
 }
 
 // WriteBrief writes the result for a terminal, in its colours: one line per scenario, the guarantees that were
-// exercised, and the failures last, where people look.
+// exercised, and the failures last, where people look. What a failure says stands only there.
 func WriteBrief(w io.Writer, res Result, c Colors) error {
 	var b strings.Builder
-	files(&b, res, c)
-	if err := writeLedger(&b, exercised(res.Ledger), c); err != nil {
+	failures := Failures(res)
+	shown := failures[:min(len(failures), mostInTerminal)]
+	files(&b, res, c, shown)
+	if err := writeLedger(&b, shortened(res, shown), c); err != nil {
 		return err
 	}
-	var rest []string
-	for _, r := range idle(res.Ledger) {
-		rest = append(rest, r.Clause)
-	}
-	if len(rest) > 0 {
-		b.WriteString(c.dim(fmt.Sprintf("not exercised: %s", strings.Join(rest, " "))) + "\n")
+	if rest := idle(res.Ledger); len(rest) > 0 {
+		b.WriteString(c.dim(left(rest)) + "\n")
 	}
 	res.tellScores(&b)
 	if n := len(res.Faults); n > 0 {
@@ -53,20 +52,61 @@ func WriteBrief(w io.Writer, res Result, c Colors) error {
 		}
 		fmt.Fprintf(&b, "faults: %s, %s (the matrix is in report.txt and report.html)\n", amount.Many(n, "kind"), amount.Many(hits, "hit"))
 	}
-	failures := Failures(res)
-	for i, f := range failures {
-		if i == mostInTerminal {
-			fmt.Fprintf(&b, "\nand %s, see report.html\n", amount.Many(len(failures)-i, "more failure"))
-			break
-		}
+	for _, f := range shown {
 		fmt.Fprintf(&b, "\n%s  %s\n%s", c.Status(f.Status), c.bold(f.Title), shifted(f.brief(), "   "))
+	}
+	if n := len(failures) - len(shown); n > 0 {
+		fmt.Fprintf(&b, "\nand %s, see report.html\n", amount.Many(n, "more failure"))
+	}
+	if told(shown, res.Reason) {
+		res.Reason = ""
 	}
 	fmt.Fprintf(&b, "\n%s\n", c.first(res.Status, Line(res)))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// WriteQuiet writes the last line of WriteBrief.
+// told reports whether one of the failures says it: a reason contains the first line of a failure, or stands in one.
+func told(shown []Failure, reason string) bool {
+	return reason != "" && slices.ContainsFunc(shown, func(f Failure) bool {
+		why := firstLine(f.Why)
+		return why != "" && strings.Contains(reason, why) || strings.Contains(f.Why, reason)
+	})
+}
+
+// shortened are the rows of a terminal's ledger: without what the failures below it say and, except for the whole suite,
+// without the planted bugs, which are the same in every run.
+func shortened(res Result, shown []Failure) []judge.Row {
+	rows := exercised(res.Ledger)
+	for i := range rows {
+		r := &rows[i]
+		if r.Status != judge.Pass && told(shown, r.Number) {
+			r.Number = "see below"
+		}
+		if !res.Whole {
+			r.Planted = ""
+		}
+	}
+	return rows
+}
+
+// fewLeft is how many guarantees a terminal lists of those that weren't exercised: what is missing in a nearly complete run
+// is news, and what a run of a single file doesn't touch isn't.
+const fewLeft = 5
+
+// left says which guarantees weren't exercised, or how many.
+func left(rest []judge.Row) string {
+	if len(rest) > fewLeft {
+		return fmt.Sprintf("%s not exercised (report.html lists them)", amount.Many(len(rest), "guarantee"))
+	}
+	out := "not exercised:"
+	for _, r := range rest {
+		out += " " + r.Clause
+	}
+	return out
+}
+
+// WriteQuiet writes the result in a line, and the reason why it isn't PASS.
 func WriteQuiet(w io.Writer, res Result, c Colors) error {
 	_, err := fmt.Fprintln(w, c.first(res.Status, Line(res)))
 	return err
@@ -75,14 +115,18 @@ func WriteQuiet(w io.Writer, res Result, c Colors) error {
 // mostInTerminal bounds the failures that a terminal shows.
 const mostInTerminal = 10
 
-// files are the scenarios, a line each.
-func files(b *strings.Builder, res Result, c Colors) {
+// files are the scenarios, a line each, with the reason unless one of the failures that are shown says it.
+func files(b *strings.Builder, res Result, c Colors, shown []Failure) {
 	width := 24
 	for _, f := range res.Files {
 		width = max(width, len(f.label()))
 	}
 	for _, f := range res.Files {
-		line := fmt.Sprintf("%s  %-*s %8s  %s", c.Status(f.Status), width, f.label(), amount.Duration(rounded(f.Seconds)), firstLine(f.Reason))
+		why := firstLine(f.Reason)
+		if told(shown, why) {
+			why = ""
+		}
+		line := fmt.Sprintf("%s  %-*s %8s  %s", c.Status(f.Status), width, f.label(), amount.Duration(rounded(f.Seconds)), why)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(res.Files) > 0 {
@@ -118,13 +162,23 @@ func Line(res Result) string {
 		}
 	}
 	played := amount.Many(len(res.Files), "scenario") + bracketed(strings.Join(parts, ", "))
-	out := fmt.Sprintf("%s · %s · %d of %d guarantees exercised · %s · seed %d · %.1f s", res.Status, played, covered, len(res.Ledger), amount.Many(res.Told(), "event"), res.Seed, res.Seconds)
+	out := fmt.Sprintf("%s · %s · %d of %d guarantees exercised · %s", res.Status, played, covered, len(res.Ledger), measures(res))
+	return strings.Join(append([]string{out}, remarks(res)...), "\n")
+}
+
+// measures are how much a run recorded, its seed and its time.
+func measures(res Result) string {
+	return fmt.Sprintf("%s · seed %d · %.1f s", amount.Many(res.Told(), "event"), res.Seed, res.Seconds)
+}
+
+// remarks are the reason why a run isn't PASS, and its notes.
+func remarks(res Result) (out []string) {
 	if res.Reason != "" {
-		out += "\n" + res.Reason
+		out = append(out, res.Reason)
 	}
 	for _, note := range res.Notes {
 		if note != res.Reason {
-			out += "\nnote: " + note
+			out = append(out, "note: "+note)
 		}
 	}
 	return out

@@ -72,14 +72,14 @@ func sample() report.Result {
 			Places: []report.Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: "sacl_0123456789abcdefghijABCDEFGHIJ012345"}}},
 		Files: []report.FileResult{
 			file("scenarios/idempotency_keys.yaml", "One key | opens once", judge.Pass, "", 0, step("open one", judge.Pass, "1 of 1", 0, "CMD-1", "CMD-5")),
-			file("scenarios/outage_36h.yaml", "37 hours", judge.Fail, "up to 36 h [offset=36h]: expected result opened", 3, table),
+			file("scenarios/outage_36h.yaml", "37 hours", judge.Fail, "up to 36 h [offset=36h]: expected result opened, found result denied,", 3, table),
 			file("scenarios/sync_blocked.yaml", "No board", judge.Blocked, "set-up: only 0 boards", 6),
 			file("scenarios/sync_skipped.yaml", "Needs control", judge.Skipped, "needs a control listener", 8),
 			file("scenarios/load.yaml", "Too slow", judge.Invalid, "only 20 commands/s", 10, step("load", judge.Invalid, "only 20 commands/s", 10)),
 		},
 		Assertions: []judge.Assertion{
 			{Clause: "CMD-1", Name: "idempotency_keys: open one", Status: judge.Pass},
-			{Clause: "OFF-2", Name: "outage_36h: up to 36 h [offset=36h]", Status: judge.Fail, Number: "expected result opened"},
+			{Clause: "OFF-2", Name: "outage_36h: up to 36 h [offset=36h]", Status: judge.Fail, Number: "expected result opened, found result denied,"},
 		}}
 	res.Settle(events())
 	return res

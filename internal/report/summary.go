@@ -19,10 +19,7 @@ func WriteSummary(w io.Writer, res Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n", marks[res.Status], res.Status, inline(Line(res)))
 	SummarizeFailures(&b, Failures(res))
-	b.WriteString("\n### Scenarios\n\n| | scenario | time | |\n|---|---|--:|---|\n")
-	for _, f := range res.Files {
-		fmt.Fprintf(&b, "| %s | `%s` %s | %.1f s | %s |\n", marks[f.Status], stem(f.Path), cell(f.Name), f.Seconds, cell(firstLine(f.Reason)))
-	}
+	b.WriteString(scenarioTables(res.Files))
 	SummarizeLedger(&b, res.Ledger)
 	if lines, none := res.scores(); len(lines) > 0 {
 		fmt.Fprintf(&b, "\n### With API keys only\n\n- %s\n\nNothing can be shown about %s.\n", strings.Join(lines, "\n- "), none)
@@ -35,6 +32,29 @@ func WriteSummary(w io.Writer, res Result) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// scenarioTables are the scenarios, those that passed folded.
+func scenarioTables(files []FileResult) string {
+	const head = "| | scenario | time | |\n|---|---|--:|---|\n"
+	var passed, others strings.Builder
+	n := 0
+	for _, f := range files {
+		b := &others
+		if f.Status == judge.Pass {
+			b = &passed
+			n++
+		}
+		fmt.Fprintf(b, "| %s | `%s` %s | %.1f s | %s |\n", marks[f.Status], stem(f.Path), cell(f.Name), f.Seconds, cell(firstLine(f.Reason)))
+	}
+	out := "\n### Scenarios\n"
+	if others.Len() > 0 {
+		out += "\n" + head + others.String()
+	}
+	if n > 0 {
+		out += fmt.Sprintf("\n<details><summary>%s passed</summary>\n\n%s%s\n</details>\n", amount.Many(n, "scenario"), head, passed.String())
+	}
+	return out
 }
 
 // SummarizeFailures writes each failure folded, with the first one open.

@@ -65,7 +65,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"pass":            {`steps: [{set: {a: 200}}, {call: {path: /echo}, expect: status == a}]`, nil, judge.Pass, "", 0},
 		"fail":            {`steps: [{set: {a: 1}}, {expect: a == 2, clauses: [CMD-1]}]`, nil, judge.Fail, "expected a == 2\nfound a = 1", 4},
-		"set-up fails":    {`{setup: [{call: {path: /nowhere}, clauses: [CMD-1]}], steps: [{expect: 1 == 1}]}`, nil, judge.Blocked, "set-up: one.yaml:1: call /nowhere: expected a success, found 404", 4},
+		"set-up fails":    {`{setup: [{call: {path: /nowhere}, clauses: [CMD-1]}], steps: [{expect: 1 == 1}]}`, nil, judge.Blocked, "set-up: one.yaml:1: call GET /nowhere: expected a success, found 404", 4},
 		"a failure read":  {`steps: [{call: {path: /nowhere}, expect: "1 == 1 or headers == 2"}]`, nil, judge.Fail, "expected a success, found 404", 4},
 		"a status said":   {`steps: [{call: {path: /nowhere}, expect: status == 404}]`, nil, judge.Pass, "", 0},
 		"cannot go on":    {`steps: [{clear: "${file}"}]`, nil, judge.Blocked, "no fault called one is armed", 4},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
@@ -130,7 +131,15 @@ func contains(want, have any, path string) string {
 	return ""
 }
 
-func (c *Call) title() string { return strings.TrimSpace(c.Method + " " + c.Path.raw) }
+func (c *Call) title() string { return c.method() + " " + c.Path.raw }
+
+// method is GET, or POST with a body, if the file says nothing.
+func (c *Call) method() string {
+	if c.Method == "" && (c.Body != nil || c.Raw != nil) {
+		return http.MethodPost
+	}
+	return cmp.Or(c.Method, http.MethodGet)
+}
 
 // run sends any request of the public API.
 func (c *Call) run(x *frame) (fields, error) {
@@ -139,7 +148,7 @@ func (c *Call) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	x.lives = onlyLives(path)
-	q := request{method: c.Method, path: path, header: map[string]string{}}
+	q := request{method: c.method(), path: path, header: map[string]string{}}
 	if c.Place.set() {
 		if q.placeID, err = x.place(c.Place); err != nil {
 			return nil, err
@@ -166,11 +175,6 @@ func (c *Call) run(x *frame) (fields, error) {
 	}
 	if q.body, err = x.body(c.Body, c.Raw); err != nil {
 		return nil, err
-	}
-	if q.method == "" {
-		if q.method = "GET"; q.body != nil {
-			q.method = "POST"
-		}
 	}
 	answers, err := c.send(x, q, false)
 	if err != nil {
@@ -241,7 +245,7 @@ func (x *frame) pages(path, apiKey string) (list []any, err error) {
 	}
 }
 
-func (c *Control) title() string { return strings.TrimSpace(c.Method + " " + c.Path.raw) }
+func (c *Control) title() string { return c.method() + " " + c.Path.raw }
 
 // run sends any request of the control API.
 func (c *Control) run(x *frame) (fields, error) {
