@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -74,7 +75,7 @@ func (v *View) unknown(t *tally, c *command) {
 	unseen := max(reportMs, waited-waitMs)
 	report := c.soundReport()
 	switch {
-	case c.simulated(v, "noResponse:opened"): // the test place keeps its board's report to itself
+	case c.simulated(v, "noResponse:opened"), c.heldBack(v) > waitMs-reportMs: // the test place keeps its board's report to itself
 	case report != nil && !v.byHand(c) && report.WallNs != 0 && v.longer(report, answer, reportMs) && !v.longer(sent, report, waitMs-unseen):
 		t.bad(answer, "%s was answered noResponse %s after its report had come in", c.id, secs((answer.WallNs-report.WallNs)/1e6)) // [CMD-4] [CMD-1]
 	case v.explained(c, sent, answer):
@@ -156,6 +157,17 @@ func (c *command) meanings(v *View) (out []string) {
 // simulated reports whether the command's reason may have asked the test place for an outcome.
 func (c *command) simulated(v *View, outcome string) bool {
 	return slices.ContainsFunc(c.meanings(v), func(m string) bool { return strings.Contains(m, `"sim:`+outcome) })
+}
+
+// heldBack is for how long the test place holds back a report because the command asked for it, in ms.
+func (c *command) heldBack(v *View) (most int64) {
+	for _, m := range c.meanings(v) {
+		if _, text, found := strings.Cut(m, `"sim:delay:`); found {
+			ms, _ := strconv.ParseInt(strings.TrimSuffix(text, `"`), 10, 64) // anything else is no delay
+			most = max(most, ms)
+		}
+	}
+	return most
 }
 
 // mayBeSimulated reports whether the test place may have ended a command as its reason asks. Requests that others made
