@@ -56,7 +56,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	res.judgeFaults(c)
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
-	res.judgeSilence()
+	res.judgeSilence(r.opts.Judge)
 	if len(weak) > 0 && res.Verdict == Fail {
 		res.Notes = append(res.Notes, "the generator couldn't keep up, so the latencies say nothing about the system; how requests were answered does")
 	}

@@ -114,7 +114,7 @@ func merge(parts []Result, wrong []string) Result {
 	}
 	m.judgeBreaches()
 	if m.Verdict == Pass {
-		m.judgeSilence()
+		m.judgeSilence(true)
 	}
 	m.joinGuarantees(parts)
 	return m

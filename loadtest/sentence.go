@@ -117,12 +117,14 @@ func (p Plan) limitsSilence() bool {
 
 // judgeSilence keeps a load without a single answer from PASS: it is evidence of nothing. What makes the run FAIL says more
 // to its readers.
-func (r *Result) judgeSilence() {
+//
+// strict: more than a few silent requests that no threshold limits do so, too. A scenario has expectations of its own.
+func (r *Result) judgeSilence(strict bool) {
 	switch silent := r.silent(); {
 	case r.Sent == 0:
 		return
 	case silent < r.Sent:
-		if r.Verdict == Pass && float64(silent) > mostSilent*float64(r.Sent) && !r.Plan.limitsSilence() {
+		if strict && r.Verdict == Pass && float64(silent) > mostSilent*float64(r.Sent) && !r.Plan.limitsSilence() {
 			r.doubt(fmt.Sprintf("%s of %s requests weren't answered (%s), and the plan has no threshold for that, such as errors: 1%%",
 				amount.Number(silent), amount.Number(r.Sent), causes(r.Errors)))
 		}

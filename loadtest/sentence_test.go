@@ -27,7 +27,7 @@ func partly(t *testing.T, dir, more string, silent func(n int) bool) Result {
 		return 200, ""
 	}
 	target, o := bubble(f)
-	o.OutDir = dir
+	o.OutDir, o.Judge = dir, true
 	return must.Get(Run(t.Context(), target, mustParse(t, "name: p\nrate: 20/s\nduration: 2s\ntimeout: 1s\n"+more), o))(t)
 }
 

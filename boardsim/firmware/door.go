@@ -44,7 +44,7 @@ func (m *machine) command() int {
 	}
 	if i >= 0 {
 		m.since(i)
-		st := m.standing(i, m.ev.Wall, m.ev.Mono)
+		st := m.numbered(i)
 		r.Standing = &st
 	}
 	m.Done = append(m.Done, Done{Report: r})

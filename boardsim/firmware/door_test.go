@@ -155,7 +155,7 @@ func TestRememberedRefusal(t *testing.T) {
 func TestStateInFlash(t *testing.T) {
 	t.Parallel()
 	s := State{Boot: 1, Seq: 6, Dropped: 7, Netloss: wire.Netloss{GraceSec: 8, Version: 9, Channels: map[int]string{1: wire.RestOff}},
-		Doors:  []Door{{ID: "dor_1", Channel: 1, LeafOpen: true, LeafAt: 2, Warn: true, Held: true, HoldEnd: 3, PulseEnd: 4, Rest: wire.RestHold, Since: 5}},
+		Doors:  []Door{{ID: "dor_1", Channel: 1, LeafOpen: true, LeafAt: 2, Warn: true, Held: true, HoldEnd: 3, PulseEnd: 4, Rest: wire.RestHold, SinceAt: 5}},
 		Outage: Outage{Online: true, Contact: 10, Lost: true, Over: true, Rested: true}}
 	var back State
 	if raw, err := json.Marshal(s); err != nil || json.Unmarshal(raw, &back) != nil || !reflect.DeepEqual(back, s) {

@@ -23,7 +23,7 @@ const (
 	MaxRecords = 10_000  // buffered on-site records
 	batchSize  = 100     // records of one upload
 	maxGrace   = 604_800 // longest graceSec a board takes
-	bootShift  = 32      // a wiped board numbers its records from boot<<32
+	bootShift  = 32      // a wiped board numbers its records from boot<<32, every board its standings
 	limitMs    = access.OutageLimitMs
 )
 
@@ -47,14 +47,15 @@ type State struct {
 	Seq     int64         `json:"seq"`
 	Dropped int           `json:"dropped,omitempty"` // records lost to a full buffer, ever
 
+	stood int64 // standings numbered since the boot
+
 	sentSeq   int64 // last record of the batch being uploaded, 0 = none
 	sentAt    int64 // mono
 	tries     int   // of that batch: the wait doubles
 	overtaken int   // of Dropped, those in that batch: not lost if it is acknowledged
 }
 
-// Door is one channel: its relay and its leaf. Fields ending in At are the board's monotonic milliseconds; Since is its
-// wall clock.
+// Door is one channel: its relay and its leaf. Fields ending in At are the board's monotonic milliseconds.
 type Door struct {
 	ID       string `json:"id"`
 	Channel  int    `json:"channel"`
@@ -65,7 +66,7 @@ type Door struct {
 	HoldEnd  int64  `json:"holdEnd,omitempty"` // 0 = until locked
 	PulseEnd int64  `json:"pulseEnd,omitempty"`
 	Rest     string `json:"rest,omitempty"` // hold or off, while an outage drives the channel
-	Since    int64  `json:"since"`
+	SinceAt  int64  `json:"since"`          // of the last change of state
 }
 
 // Outage is the board's own view of its connection.
@@ -87,7 +88,7 @@ type Done struct {
 func New(boardID, placeID string, doors []Door, wall, mono int64) State {
 	s := State{BoardID: boardID, PlaceID: placeID, Boot: 1, Content: &Content{}, Doors: slices.Clone(doors)}
 	for i := range s.Doors {
-		s.Doors[i].Since = wall
+		s.Doors[i].SinceAt = mono
 	}
 	s.Netloss = unconfigured(doors)
 	s.Outage.Contact = mono
@@ -138,7 +139,7 @@ func (s State) Phase(mono int64) string {
 // standing is a door's state as the board sees it.
 func (s State) standing(i int, wall, mono int64) wire.Standing {
 	d := s.Doors[i]
-	st := wire.Standing{DoorID: d.ID, Channel: d.Channel, State: d.State(), Leaf: "closed", Since: d.Since, Held: d.Held}
+	st := wire.Standing{DoorID: d.ID, Channel: d.Channel, State: d.State(), Leaf: "closed", Since: max(0, wall-mono+d.SinceAt), Held: d.Held}
 	if d.LeafOpen {
 		st.Leaf = "open"
 	}
@@ -146,6 +147,14 @@ func (s State) standing(i int, wall, mono int64) wire.Standing {
 		until := wall + d.HoldEnd - mono
 		st.HoldUntil = &until
 	}
+	return st
+}
+
+// numbered is a door's standing to be sent, with its number: what is made later, even of another boot, has a greater one.
+func (m *machine) numbered(i int) wire.Standing {
+	m.stood++
+	st := m.standing(i, m.ev.Wall, m.ev.Mono)
+	st.Seq = int64(m.Boot)<<bootShift + m.stood
 	return st
 }
 

@@ -146,18 +146,18 @@ func (m *machine) standings(skip int) {
 		d, b := m.Doors[i], m.before[i]
 		seen := d.State() != b.State() || d.LeafOpen != b.LeafOpen || d.Held != b.Held || d.HoldEnd != b.HoldEnd
 		if seen && i != skip {
-			changed = append(changed, m.standing(i, m.ev.Wall, m.ev.Mono))
+			changed = append(changed, m.numbered(i))
 		}
 	}
 	if len(changed) > 0 {
-		m.publish(wire.UpState, wire.State{Doors: changed})
+		m.publish(wire.UpState, wire.State{At: m.ev.Wall, Doors: changed})
 	}
 }
 
 // since keeps the time of a door's last change of state.
 func (m *machine) since(i int) {
-	if m.Doors[i].State() != m.before[i].State() && m.Doors[i].Since == m.before[i].Since {
-		m.door(i).Since = m.ev.Wall
+	if m.Doors[i].State() != m.before[i].State() && m.Doors[i].SinceAt == m.before[i].SinceAt {
+		m.door(i).SinceAt = m.ev.Mono
 	}
 }
 
@@ -192,8 +192,12 @@ func (m *machine) falls() {
 // hello starts the conversation on a new connection.
 func (m *machine) hello() {
 	n := cloneNetloss(m.Netloss)
+	doors := make([]wire.Standing, len(m.Doors))
+	for i := range doors {
+		doors[i] = m.numbered(i)
+	}
 	h := wire.Hello{Proto: wire.Version, Boot: m.Boot, Revision: m.Content.Revision, OutageAgeMs: m.Age(m.ev.Mono),
-		Buffered: len(m.Records), Dropped: m.Dropped, Netloss: &n, Doors: m.Standings(m.ev.Wall, m.ev.Mono), Firmware: "doorlab"}
+		Buffered: len(m.Records), Dropped: m.Dropped, Netloss: &n, At: m.ev.Wall, Doors: doors, Firmware: "doorlab"}
 	if m.Content.Revision > 0 {
 		h.Digest = m.Content.Digest()
 	}

@@ -16,6 +16,7 @@ var devices = []Bug{
 	check("standing-hold-end-hidden", "CMD-7", "standing.holdUntil is the end of the hold", "devices_values idempotency_hold"),
 	check("standing-since-is-reported", "CMD-1 CMD-7", "standing.since is the time of the last change", "devices_values idempotency_hold"),
 	check("standing-reported-is-since", "CMD-1", "standing.reportedAt is the time of the last message", "devices_values"),
+	check("standing-of-an-overtaken-report", "CMD-7", "standing is the door's current state, in whatever order reports arrive", "faults_reorder"),
 	check("standing-gone", "CMD-1 CMD-7 LEG-1", "a single read shows the standing", "devices_values"),
 	check("door-warning-is-open", "LEG-1", "doorState warning: forced or open too long", "legacy_paths devices_values"),
 	check("door-open-is-locked", "LEG-1", "doorState open: the leaf is open", "legacy_paths devices_values"),

@@ -245,8 +245,8 @@ func auth4(v *View) Verdict {
 		t.checked++
 		v.ownPlace(t, c)
 	}
-	test, live := v.foreignIDs(t)
-	foreign := test + live
+	test, live, unknown := v.foreignIDs(t)
+	foreign := test + live + unknown
 	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", amount.Number(t.checked-foreign), amount.Number(foreign))).
 		tried(foreign, "no call was refused for naming something of another place").
 		shows(sight{test, "a test key at another place"}, sight{live, "a live key at another place"})
@@ -272,8 +272,8 @@ func (c *call) untouched() bool {
 }
 
 // foreignIDs judges calls that named something of a place other than their token's, and returns how many there were, by kind
-// of key.
-func (v *View) foreignIDs(t *tally) (test, live int) {
+// of key; unknown are those of a place that may be nobody's.
+func (v *View) foreignIDs(t *tally) (test, live, unknown int) {
 	issued := v.tokens().issued
 	owners := v.owners()
 	for _, c := range v.calls() {
@@ -283,9 +283,9 @@ func (v *View) foreignIDs(t *tally) (test, live int) {
 		}
 		named := append(texts(c.In["doorIds"]), c.Path, c.in("permitId"))
 		for _, id := range named {
-			owner := owners[id]
-			if owner == "" && id == c.Path && strings.HasPrefix(c.Route, placesRoute) && (!v.told || c.Status < 400) {
-				owner = id // a place that only its own server knows; refusing one that nobody has says nothing about places
+			owner, known := owners[id], true
+			if owner == "" && id == c.Path && strings.HasPrefix(c.Route, placesRoute) {
+				owner, known = id, !v.told // of an unknown place, which may be nobody's
 			}
 			if owner == "" || owner == k.place {
 				continue
@@ -293,9 +293,12 @@ func (v *View) foreignIDs(t *tally) (test, live int) {
 			served := c.Status < 400 || c.Status >= 500 && c.Code != codeStorage
 			nobodys := slices.ContainsFunc(texts(c.In["doorIds"]), func(door string) bool { return owners[door] == "" }) // refused with or without it
 			if served || notThere[c.Code] && !c.unseen() && !nobodys {
-				if c.CallText.Kind == "test" {
+				switch {
+				case !known:
+					unknown++
+				case c.CallText.Kind == "test":
 					test++
-				} else {
+				default:
 					live++
 				}
 				t.checked++
@@ -306,7 +309,7 @@ func (v *View) foreignIDs(t *tally) (test, live int) {
 			break
 		}
 	}
-	return test, live
+	return test, live, unknown
 }
 
 func (v *View) ownPlace(t *tally, c *command) {

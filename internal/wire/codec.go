@@ -126,6 +126,7 @@ func (w *writer) report(r *Report) {
 		if s.Held {
 			w.truth(`,"held":`, true)
 		}
+		w.optionalNumber(`,"seq":`, s.Seq)
 		w.b = append(w.b, '}')
 	}
 	w.b = append(w.b, '}')
@@ -263,6 +264,7 @@ func (r *reader) report() (t Report) {
 			s.HoldUntil = &until
 		}
 		s.Held = r.optional(`,"held":true`)
+		s.Seq = r.optionalNumber(`,"seq":`)
 		r.skip(`}`)
 		t.Standing = s
 	}

@@ -34,7 +34,7 @@ func TestCodec(t *testing.T) {
 		same(t, Ack{text("type"), number("epoch"), number("session"), number("time"), text("command"), number("seq"), rapid.Bool().Draw(t, "accepted")})
 		r := Report{text("command"), number("epoch"), vocab.Result(text("result")), text("code"), number("at"), nil}
 		if rapid.Bool().Draw(t, "standing") {
-			r.Standing = &Standing{text("door"), small("channel"), text("state"), text("leaf"), number("since"), optional(t, rapid.Int64(), "until"), rapid.Bool().Draw(t, "held")}
+			r.Standing = &Standing{text("door"), small("channel"), text("state"), text("leaf"), number("since"), optional(t, rapid.Int64(), "until"), rapid.Bool().Draw(t, "held"), number("number")}
 		}
 		same(t, r)
 	})

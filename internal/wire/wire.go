@@ -70,6 +70,7 @@ type Hello struct {
 	Buffered    int        `json:"buffered"`           // records waiting for upload
 	Dropped     int        `json:"dropped,omitempty"`  // records lost to a full buffer
 	Netloss     *Netloss   `json:"netloss,omitempty"`  // as stored on the board
+	At          int64      `json:"at,omitempty"`       // board's domain time, Unix ms; 0 = not told
 	Doors       []Standing `json:"doors,omitempty"`    // one a channel
 	Firmware    string     `json:"firmware,omitempty"` // free text
 	Partial     *Partial   `json:"partial,omitempty"`  // a snapshot that the last connection began
@@ -144,10 +145,13 @@ type Standing struct {
 	Since     int64  `json:"since"` // Unix ms
 	HoldUntil *int64 `json:"holdUntil,omitempty"`
 	Held      bool   `json:"held,omitempty"`
+	// Seq numbers the standings of a board in the order of what happened at its doors; 0 = it doesn't number them.
+	Seq int64 `json:"seq,omitempty"`
 }
 
 // State reports standings that changed without a command (up).
 type State struct {
+	At    int64      `json:"at,omitempty"` // board's domain time, Unix ms; 0 = not told
 	Doors []Standing `json:"doors"`
 }
 

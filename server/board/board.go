@@ -5,7 +5,6 @@
 package board
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -20,15 +19,6 @@ const (
 	Online  = "online"
 	Offline = "offline"
 )
-
-// Standing is what a board says of one of its doors.
-type Standing = wire.Standing
-
-// Reported is a standing and when the board said so.
-type Reported struct {
-	Standing
-	ReportedAt int64 `json:"reportedAt,omitempty"` // Unix ms; 0 in data of an older version
-}
 
 // Errors of sending to a board (*fail.Error).
 var (
@@ -133,19 +123,4 @@ func (s State) Status(c Connection) Status {
 // HasDoor reports whether a door belongs to the board.
 func (s State) HasDoor(doorID string) bool {
 	return slices.ContainsFunc(s.Doors, func(d Door) bool { return d.DoorID == doorID })
-}
-
-// Stand records the standings of the board's own channels as reported now.
-func (s *State) Stand(list []Standing, now time.Time) {
-	next := make(map[int]Reported, len(s.Doors))
-	maps.Copy(next, s.Standings)
-	for _, x := range list {
-		for _, d := range s.Doors {
-			if d.Channel == x.Channel {
-				x.DoorID = d.DoorID
-				next[x.Channel] = Reported{x, now.UnixMilli()}
-			}
-		}
-	}
-	s.Standings = next // never changed in place: a Status shares it
 }

@@ -43,7 +43,7 @@ func TestStandTakesOwnChannelsOnly(t *testing.T) {
 	t.Parallel()
 	s := State{Doors: doors, Standings: map[int]Reported{1: {Standing: Standing{Channel: 1, State: "locked"}, ReportedAt: 1}}}
 	shared := s.Standings
-	s.Stand([]Standing{{Channel: 2, State: "open", DoorID: "dor_x"}, {Channel: 9, State: "open"}}, time.UnixMilli(2))
+	s.Stand([]Standing{{Channel: 2, State: "open", DoorID: "dor_x"}, {Channel: 9, State: "open"}}, Origin{By: ByState, Turn: 1}, time.UnixMilli(2))
 	if len(s.Standings) != 2 || s.Standings[2].DoorID != "dor_2" || s.Standings[1].State != "locked" || s.Standings[1].ReportedAt != 1 || s.Standings[2].ReportedAt != 2 {
 		t.Errorf("standings %+v, want channels 1 and 2, the latter of dor_2", s.Standings)
 	}

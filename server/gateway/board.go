@@ -29,6 +29,8 @@ type peer struct {
 	buffered int
 	contact  time.Time       // domain time of the last contact before what it uploads
 	quota    bucket          // of records
+	turn     int64           // of board.Origin
+	orders   []order         // whose report hasn't come, oldest first
 	asked    []*asked        // oldest first
 	lost     []*asked        // sent over connections that ended before the answer, until the next hello
 	unkept   []record.Change // confirmed, but not on disk yet, in order

@@ -74,16 +74,13 @@ func lastSeq(payload []byte) (last int64) {
 	return last
 }
 
-// maxTime is the last millisecond that RFC 3339 can express.
-const maxTime = 253402300799999
-
-func isTime(ms int64) bool { return ms >= 0 && ms <= maxTime }
+func isTime(ms int64) bool { return ms >= 0 && ms <= board.MaxTime }
 
 // standings keeps the valid ones.
 func standings(list []wire.Standing) []wire.Standing {
 	return slices.DeleteFunc(list, func(s wire.Standing) bool {
 		return !slices.Contains([]string{"locked", "unlocked", "open", "warning"}, s.State) || (s.Leaf != "open" && s.Leaf != "closed") ||
-			!isTime(s.Since) || s.HoldUntil != nil && !isTime(*s.HoldUntil)
+			!isTime(s.Since) || !whole(s.Seq) || s.HoldUntil != nil && !isTime(*s.HoldUntil)
 	})
 }
 

@@ -28,6 +28,7 @@ func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error 
 	}
 	l.seq++
 	c.Epoch, c.Seq = l.epoch, l.seq
+	b.ordered(c.ID)
 	tell := func() { // before the board can act on it
 		g.tell(b, history.Event{Kind: history.Publish, DoorID: c.DoorID, CommandID: c.ID, Epoch: c.Epoch, Op: c.Command, GrantID: c.GrantID,
 			NotAfterMs: c.NotAfterMs - clock.Mono().Milliseconds()})

@@ -95,7 +95,11 @@ func (b *peer) hello(l *link, payload []byte) error {
 	if !b.st.Online {
 		b.st.Online, b.st.Since = true, now
 	}
-	b.st.Stand(h.Doors, now)
+	by := board.ByState
+	if fresh {
+		by = board.ByHello
+	}
+	b.heard(by, h.At, h.Doors, now)
 	if h.Netloss != nil {
 		b.said(l, *h.Netloss)
 	}
@@ -151,46 +155,35 @@ func (b *peer) report(l *link, payload []byte) error {
 	if err != nil {
 		return err
 	}
+	g.count.reports.Add(1)
+	o := b.order(r.CommandID)
+	if r.Standing != nil {
+		st := board.Heard{At: r.At, Report: true, Sent: o.at, Arrived: g.now()}.OnTime(*r.Standing)
+		r.Standing = &st
+	}
 	received := history.Event{Kind: history.Received, Epoch: l.epoch, CommandID: r.CommandID, Result: r.Result, Reason: vocab.Reason(r.Code)}
 	running := g.reports.Running(r.CommandID)
 	if running { // before anything follows from it
 		g.tell(b, received)
 	}
-	g.count.reports.Add(1)
 	var refused atomic.Bool
 	first := g.reports.Report(b.id, r, func(accepted bool) { // after the commit
-		if !accepted {
+		if accepted {
+			b.stood(r.Standing, board.ByLate, o)
+			b.answered(r.CommandID)
+		} else {
 			refused.Store(true)
 			b.refusedReport(r)
-		} else if r.Standing != nil {
-			b.newer(*r.Standing)
 		}
 		b.ack(l, wire.Ack{Type: wire.AckRpt, CommandID: r.CommandID, Accepted: accepted})
 	})
 	if !running && !refused.Load() { // invented reports must not fill the history
 		g.tell(b, received)
 	}
-	if first && r.Standing != nil {
-		b.mu.Lock()
-		b.st.Stand([]wire.Standing{*r.Standing}, g.now())
-		b.mu.Unlock()
-		g.save(b)
+	if first {
+		b.stood(r.Standing, board.ByReport, o)
 	}
 	return nil
-}
-
-// newer keeps the standing of a report that came after its wait, or again: only if the door hasn't changed since, as far
-// as we know.
-func (b *peer) newer(s wire.Standing) {
-	b.mu.Lock()
-	known, ok := b.st.Standings[s.Channel]
-	if ok = !ok || s.Since > known.Since; ok {
-		b.st.Stand([]wire.Standing{s}, b.g.now())
-	}
-	b.mu.Unlock()
-	if ok {
-		b.g.save(b)
-	}
 }
 
 func (b *peer) acked(l *link, payload []byte) error {
@@ -221,7 +214,7 @@ func (b *peer) state(payload []byte) error {
 		return err
 	}
 	b.mu.Lock()
-	b.st.Stand(standings(s.Doors), b.g.now())
+	b.heard(board.ByState, s.At, standings(s.Doors), b.g.now())
 	b.mu.Unlock()
 	b.g.save(b)
 	return nil

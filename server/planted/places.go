@@ -3,6 +3,7 @@ package planted
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -189,4 +190,21 @@ func (r *reports) Report(boardID string, rep wire.Report, ack func(bool)) bool {
 		return false
 	}
 	return r.Reports.Report(boardID, rep, ack)
+}
+
+// misnumbered makes the standing of a report that was overtaken look like the newer one.
+type misnumbered struct {
+	gateway.Reports
+	last sync.Map // board and channel -> the greatest number seen
+}
+
+func (o *misnumbered) Report(boardID string, rep wire.Report, ack func(bool)) bool {
+	if s := rep.Standing; s != nil {
+		door := [2]string{boardID, strconv.Itoa(s.Channel)}
+		if last, ok := o.last.Load(door); ok && last.(int64) > s.Seq {
+			s.Seq = last.(int64) + 1
+		}
+		o.last.Store(door, s.Seq)
+	}
+	return o.Reports.Report(boardID, rep, ack)
 }

@@ -48,6 +48,9 @@ func In[T any](name string, part T) T {
 		if name == "reports-lost-under-load" {
 			*p = &reports{Reports: *p}
 		}
+		if name == "standing-of-an-overtaken-report" {
+			*p = &misnumbered{Reports: *p}
+		}
 	case *gateway.Config:
 		if k, ok := p.Records.(record.Keeper); ok {
 			p.Records = record.Keeper{Store: recordStore{k.Store, name}}
