@@ -211,7 +211,7 @@ func (r PolicyRequest) custom(w access.Window) (access.Window, error) {
 		w.Week = week
 	}
 	w.StartsAt, w.EndsAt = millis(r.StartsAt), millis(r.EndsAt)
-	if r.StartsAt != nil && r.EndsAt != nil && w.EndsAt <= w.StartsAt {
+	if r.StartsAt != nil && r.EndsAt != nil && r.EndsAt.UnixMilli() <= r.StartsAt.UnixMilli() {
 		return w, fail.New(fail.InvalidPeriod, "window.endsAt must be after window.startsAt", "field", "window.endsAt")
 	}
 	return w, nil
@@ -233,7 +233,7 @@ func millis(t *time.Time) int64 {
 	if ms := t.UnixMilli(); ms != 0 {
 		return ms
 	}
-	return -1 // 0 would mean none
+	return access.UnixZero
 }
 
 // belongs makes an error of a door that isn't the place's.
