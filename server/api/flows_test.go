@@ -207,6 +207,11 @@ func TestImports(t *testing.T) {
 	if d := h.want(200, "", q).data(); d["created"] != 1.0 {
 		t.Errorf("import %v, want one created", d)
 	}
+	q.path, q.body = "/space/v1/customers/import", `{"source":"half","items":[{"phone":"01044445551","name":"\ud800"},{"phone":"01044445552"},{"externalRef":"\udfff","phone":"01044445553"}]}`
+	if d := h.want(200, "", q).data(); d["created"] != 1.0 || d["failed"] != 2.0 {
+		t.Errorf("import %v, want the two rows with half a character to fail alone", d)
+	}
+	q.path = "/space/v1/memberships/import"
 	if r := h.want(200, "", request{method: "GET", path: "/space/v1/memberships", token: "key_p"}); r.json["total"] != 2.0 {
 		t.Errorf("memberships %s, want 2 in all", r.Body)
 	}
