@@ -49,6 +49,10 @@ const (
 // Week maps mon..sun to ["HH:MM","HH:MM"] pairs; an end at or before the start runs past midnight, "24:00" is midnight.
 type Week map[string][][2]string
 
+// UnixZero stands for 1970-01-01T00:00:00Z in a window's period, where 0 means none. It is the first moment of the year 1,
+// which no request can name, and it lies on the same side of every clock.
+const UnixZero = -62_135_596_800_000
+
 // Window is one time-window policy of a door.
 type Window struct {
 	ID        string `json:"id"`
@@ -56,7 +60,7 @@ type Window struct {
 	Ref       string `json:"ref"`
 	Mode      string `json:"mode"`
 	Week      Week   `json:"week,omitempty"`     // custom
-	StartsAt  int64  `json:"startsAt,omitempty"` // custom, Unix ms
+	StartsAt  int64  `json:"startsAt,omitempty"` // custom, Unix ms or UnixZero; 0 = none
 	EndsAt    int64  `json:"endsAt,omitempty"`
 	CreatedAt int64  `json:"createdAt"`
 }

@@ -75,11 +75,22 @@ func (c *call) stored(windows []refWindow) bool {
 		if w.Ref != want.Ref || w.Mode != mode || c.out("policyId") != "" && w.ID != c.out("policyId") {
 			continue
 		}
-		if want.Ref != "custom" || sameWeek(w.Week, want.Week) && (want.StartsAt == "" || near(w.StartsAt, starts, 1)) && (want.EndsAt == "" || near(w.EndsAt, ends, 1)) {
+		if want.Ref != "custom" || sameWeek(w.Week, want.Week) && (want.StartsAt == "" || bound(w.StartsAt) == starts) && (want.EndsAt == "" || bound(w.EndsAt) == ends) {
 			return true
 		}
 	}
 	return false
+}
+
+// unixZero stands for the first moment of 1970 in a window, where 0 means none.
+const unixZero = -62_135_596_800_000
+
+// bound is the moment that a window's start or end means, in Unix ms.
+func bound(ms int64) int64 {
+	if ms == unixZero {
+		return 0
+	}
+	return ms
 }
 
 // removed reports whether a door's windows that were to be deleted are gone.

@@ -4,6 +4,7 @@
 package limit
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -48,6 +49,21 @@ func (w *Window) Allow(key string, now time.Time) (ok bool, retry time.Duration)
 	}
 	w.calls[key] = append(calls, now)
 	return true, 0
+}
+
+// Return takes back a call that Allow admitted at a time, as if it had never been made.
+func (w *Window) Return(key string, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	calls := w.calls[key]
+	i := slices.IndexFunc(calls, at.Equal)
+	switch {
+	case i < 0: // too old by now, or forgotten
+	case len(calls) == 1:
+		delete(w.calls, key)
+	default:
+		w.calls[key] = slices.Delete(calls, i, i+1)
+	}
 }
 
 // clean drops the keys that no longer count.

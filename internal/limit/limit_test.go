@@ -9,7 +9,7 @@ import (
 )
 
 // TestWindowAgainstModel: the window admits a call exactly if fewer than n calls were admitted within the span before
-// it, and the retry time is exact.
+// it and not returned, and the retry time is exact.
 func TestWindowAgainstModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -29,6 +29,11 @@ func TestWindowAgainstModel(t *testing.T) {
 			ok, retry := w.Allow(key, now)
 			if ok != (within < n) {
 				t.Fatalf("admitted %v with %d of %d in the window, want a call admitted exactly below the limit", ok, within, n)
+			}
+			if ok && rapid.IntRange(0, 3).Draw(t, "returned") == 0 {
+				w.Return(key, now)
+				w.Return(key, now.Add(-time.Hour)) // of which it knows nothing
+				continue
 			}
 			if ok {
 				admitted[key] = append(admitted[key], now)

@@ -12,6 +12,7 @@ type board struct {
 	rested  bool
 	grace   int64 // ms
 	rest    [2]string
+	applied int64 // when the outage policy was set; earlier = before the sequence, never = the board was wiped since
 	doors   [2]*door
 	has     content // as synchronized
 	dirty   bool    // the server has more
@@ -35,6 +36,8 @@ const (
 	leafLimit = minute
 	limit     = 36 * hour // of an outage
 	far       = int64(1) << 60
+	earlier   = -far
+	never     = -far - 1
 )
 
 func (d *door) driven() bool { return d.resting == "hold" || d.held && d.resting != "off" }
@@ -207,6 +210,7 @@ func (m *model) boot(b *board, how string) {
 	if how == "reboot-wiped" {
 		b.contact, b.rested, b.over = m.now, false, false
 		b.grace, b.rest, b.has, b.records = limit, [2]string{"close", "close"}, content{}, nil
+		b.applied = never
 		for _, d := range b.doors {
 			d.held, d.holdEnd, d.resting = false, 0, ""
 		}

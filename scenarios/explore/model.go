@@ -91,7 +91,7 @@ func begin() *model {
 		m.hours[i] = weeks[0]
 	}
 	for i := range m.boards {
-		m.boards[i] = &board{index: i, online: true, grace: limit, rest: [2]string{"close", "close"}, doors: [2]*door{{}, {}}, has: m.content()}
+		m.boards[i] = &board{index: i, online: true, grace: limit, rest: [2]string{"close", "close"}, applied: earlier, doors: [2]*door{{}, {}}, has: m.content()}
 	}
 	return m
 }

@@ -162,10 +162,16 @@ func (m *model) netloss(o Op) bool {
 		m.add("netloss", append(args, "status", 503, "error", "store_offline")).clauses = []string{"OFF-3"}
 		return true
 	}
-	b.grace, b.rest = int64(o.N)*second, rest
+	if grace := int64(o.N) * second; grace != b.grace || rest != b.rest || b.applied == never { // a repeat changes nothing
+		b.grace, b.rest, b.applied = grace, rest, m.now
+	}
+	applied := "!= nil"
+	if b.applied != earlier {
+		applied = "== " + at(b.applied)
+	}
 	m.add("netloss", args)
 	m.add("call", fields{"place", "lab", "path", "/device/v1/boards/${" + boardName(b.index) + "}/netloss"},
-		fmt.Sprintf(`data.graceSec == %d and data.channels == {"1": %q, "2": %q} and data.appliedAt == %s`, o.N, rest[0], rest[1], at(m.now))).clauses = []string{"OFF-3"}
+		fmt.Sprintf(`data.graceSec == %d and data.channels == {"1": %q, "2": %q} and data.appliedAt %s`, o.N, rest[0], rest[1], applied)).clauses = []string{"OFF-3"}
 	return true
 }
 

@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -149,7 +151,29 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 // ServeHTTP implements http.Handler.
-func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.routes.ServeHTTP(w, r) }
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.RawPath != "" { // which the router compares with the fixed parts of paths
+		u := *r.URL
+		u.RawPath = escape.ReplaceAllStringFunc(u.RawPath, plainly)
+		r = r.WithContext(r.Context())
+		r.URL = &u
+	}
+	a.routes.ServeHTTP(w, r)
+}
+
+var (
+	escape     = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]$`)
+)
+
+// plainly decodes a character that means the same whether it is percent-encoded or not (RFC 3986, 6.2.2.2); others, such
+// as %2F, stay as they are.
+func plainly(escaped string) string {
+	if c, err := url.PathUnescape(escaped); err == nil && unreserved.MatchString(c) {
+		return c
+	}
+	return escaped
+}
 
 type awayKey struct{}
 

@@ -11,14 +11,6 @@ import (
 	"github.com/doorlab/doorlab/server/place"
 )
 
-// fromMs converts Unix milliseconds; 0 is no time.
-func fromMs(ms int64) stamp.Time {
-	if ms == 0 {
-		return stamp.Time{}
-	}
-	return stamp.Time(time.UnixMilli(ms))
-}
-
 // listBoards lists the boards with their doors, see LEG-1.
 func listBoards(c *call) (any, error) {
 	boards, err := c.api.cfg.Directory.Boards(c.who.PlaceID)

@@ -57,6 +57,7 @@ func deletePolicies(c *call) (any, error) {
 }
 
 func policyView(p place.PolicyView) gen.Policy {
+	from, to := p.Period()
 	return gen.Policy{PolicyID: p.ID, Mode: p.Mode, CreatedAt: stamp.Time(p.Created()), Active: p.Active,
-		Window: gen.PolicyWindow{Ref: p.Ref, Week: p.Week, StartsAt: fromMs(p.StartsAt), EndsAt: fromMs(p.EndsAt)}}
+		Window: gen.PolicyWindow{Ref: p.Ref, Week: p.Week, StartsAt: stamp.Time(from), EndsAt: stamp.Time(to)}}
 }

@@ -129,6 +129,18 @@ func TestDevices(t *testing.T) {
 	if a.data()["active"] != true {
 		t.Errorf("got %s, want the policy active", a.Body)
 	}
+	for _, period := range []string{`"startsAt":"1970-01-01T00:00:00.000Z","endsAt":"1970-01-02T00:00:00.000Z"`, `"startsAt":"1969-12-31T23:59:59.999Z","endsAt":"1970-01-01T00:00:00.000Z"`} {
+		p := h.want(200, "", set(`{"window":{"ref":"custom",`+period+`},"mode":"auth"}`)) // where 0 would be no time at all
+		list := h.want(200, "", request{method: "GET", path: policies, token: "key_a"})
+		if !strings.Contains(p.Body.String(), period) || !strings.Contains(list.Body.String(), period) {
+			t.Errorf("got %s and %s, want both with %s", p.Body, list.Body, period)
+		}
+	}
+	h.want(400, "invalid_period", set(`{"window":{"ref":"custom","startsAt":"1970-01-01T00:00:00Z","endsAt":"1970-01-01T00:00:00Z"},"mode":"auth"}`))
+	if r := h.want(200, "", request{method: "DELETE", path: policies + "?ref=custom", token: "key_a"}); r.data()["deleted"] != 3.0 {
+		t.Errorf("got %s, want three policies deleted", r.Body)
+	}
+	h.want(200, "", set(`{"window":{"ref":"custom","startsAt":"2026-11-01T00:00:00Z","endsAt":"2026-11-02T00:00:00Z"},"mode":"closed"}`))
 	h.want(400, "invalid_field", set(`{"window":{"ref":"sometimes"},"mode":"free"}`))
 	h.want(400, "invalid_timestamp", set(`{"window":{"ref":"custom","startsAt":"now","endsAt":"2026-11-02T00:00:00Z"},"mode":"closed"}`))
 	if r := h.want(200, "", request{method: "GET", path: policies, token: "key_a"}); r.json["total"] != 2.0 {
@@ -195,6 +207,11 @@ func TestImports(t *testing.T) {
 	if d := h.want(200, "", q).data(); d["created"] != 1.0 {
 		t.Errorf("import %v, want one created", d)
 	}
+	q.path, q.body = "/space/v1/customers/import", `{"source":"half","items":[{"phone":"01044445551","name":"\ud800"},{"phone":"01044445552"},{"externalRef":"\udfff","phone":"01044445553"}]}`
+	if d := h.want(200, "", q).data(); d["created"] != 1.0 || d["failed"] != 2.0 {
+		t.Errorf("import %v, want the two rows with half a character to fail alone", d)
+	}
+	q.path = "/space/v1/memberships/import"
 	if r := h.want(200, "", request{method: "GET", path: "/space/v1/memberships", token: "key_p"}); r.json["total"] != 2.0 {
 		t.Errorf("memberships %s, want 2 in all", r.Body)
 	}

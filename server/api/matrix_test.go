@@ -284,6 +284,28 @@ func TestAllow(t *testing.T) {
 	}
 }
 
+// TestEncodedPaths: a letter, digit or one of -._~ means the same whether it is percent-encoded or not, in the fixed parts
+// of a path and in its ids; an encoded slash is part of an id.
+func TestEncodedPaths(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, tt := range []struct {
+		method, path string
+		status       int
+		code         string
+	}{
+		{"GET", "/device/v1/de%76ices", 200, ""},
+		{"GET", "/%64evice/v1/%64%65%76%69%63%65%73/dor%5F1", 200, ""},
+		{"GET", "/device/v1/devices%2Fdor_1", 404, "not_found"},
+		{"GET", "/device/v1/de%2576ices", 404, "not_found"},
+		{"GET", "/device/v1/devices/dor%2F1", 404, "device_not_found"},
+		{"PATCH", "/device/v1/d%6F%6Frs/dor_1/policies", 405, "method_not_allowed"},
+		{"GET", "/space/v1/access/p%65ople", 404, "endpoint_removed"},
+	} {
+		h.want(tt.status, tt.code, request{method: tt.method, path: tt.path, token: "key_a"})
+	}
+}
+
 func TestUnknownAndRemoved(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -81,6 +81,12 @@ func TestMergeLaysOverTheConfirmed(t *testing.T) {
 	if s.Policy.Channels[1] != "close" || s.Policy.Version != 4 {
 		t.Error("the confirmed policy was changed")
 	}
+	if got := s.Merge(Policy{GraceSec: 9, Channels: map[int]string{2: "hold"}}); got.Version != 4 || !maps.Equal(got.Channels, s.Policy.Channels) {
+		t.Errorf("a repeat: %+v, want the confirmed %+v", got, *s.Policy)
+	}
+	if got := (State{Doors: doors}).Merge(DefaultPolicy(doors)); got.Version != 1 {
+		t.Errorf("the default for a board that was never configured: %+v, want version 1", got)
+	}
 	if got := (State{Doors: doors}).Merge(Policy{GraceSec: 60}); got.Version != 1 || !maps.Equal(got.Channels, map[int]string{1: "close", 2: "close"}) {
 		t.Errorf("never configured: %+v, want version 1 with every channel closed", got)
 	}

@@ -60,12 +60,21 @@ func Named(channels []int, named map[string]string) (map[int]string, error) {
 }
 
 // Merge is the next policy to send to the board: the channels that n names over what the board confirmed last, see
-// OFF-3, as the next version.
+// OFF-3, as the next version. If it is what the board confirmed, it stays the same version: a caller whose answer was
+// lost asks again and must get the first answer.
 func (s State) Merge(n Policy) Policy {
 	p := s.Confirmed()
 	maps.Copy(p.Channels, n.Channels)
-	p.GraceSec, p.Version = n.GraceSec, p.Version+1
+	p.GraceSec = n.GraceSec
+	if s.Policy == nil || !equal(p, *s.Policy) {
+		p.Version++
+	}
 	return p
+}
+
+// equal reports whether two policies have the same content and version.
+func equal(a, b Policy) bool {
+	return a.Version == b.Version && a.GraceSec == b.GraceSec && maps.Equal(a.Channels, b.Channels)
 }
 
 // Confirmed is the policy that the board confirmed last, or the default.
@@ -92,7 +101,7 @@ func (s *State) Confirm(p Policy, now time.Time) {
 		}
 	}
 	full.GraceSec, full.Version = p.GraceSec, p.Version
-	if old := s.Policy; old == nil || old.Version != full.Version || old.GraceSec != full.GraceSec || !maps.Equal(old.Channels, full.Channels) {
+	if old := s.Policy; old == nil || !equal(*old, full) {
 		s.Policy, s.PolicyAppliedAt = &full, now
 	}
 }

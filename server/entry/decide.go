@@ -2,6 +2,7 @@ package entry
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -24,13 +25,14 @@ type visit struct {
 	windows []access.Window
 	grants  []access.Grant // of the person, any state
 	phone   string         // "" = unknown; masked before it leaves
+	sent    *atomic.Bool   // whether a command was handed to the board's line
 	end     func()         // call when the command is on its way or never will be; idempotent
 }
 
 // visit begins an attempt and reads what decisions about a person at a place need. If it succeeds, the caller must call
 // end.
 func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, err error) {
-	v = visit{came: clock.Mono(), now: s.cfg.Clock.Now(), method: method, phone: phone, end: s.cfg.Openings.Begin(placeID)} // before anything is read
+	v = visit{came: clock.Mono(), now: s.cfg.Clock.Now(), method: method, phone: phone, sent: new(atomic.Bool), end: s.cfg.Openings.Begin(placeID)} // before anything is read
 	defer func() {
 		if err != nil {
 			v.end()
@@ -66,7 +68,11 @@ func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Ans
 	actor, label := access.MaskPhone(v.phone)
 	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), command.Request{
 		PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
-		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason, Accepted: v.came, Sent: v.end,
+		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason, Accepted: v.came,
+		Sent: func() {
+			v.sent.Store(true)
+			v.end()
+		},
 	})
 	return ans.Result, err
 }

@@ -38,6 +38,7 @@ type door struct {
 	h       *house
 	outcome vocab.Outcome
 	err     error
+	sends   bool          // calls Sent before it answers
 	gate    chan struct{} // nil = answers immediately
 	begun   chan struct{} // signalled when one begins; nil = nobody listens
 
@@ -55,6 +56,9 @@ func (d *door) Execute(_ context.Context, r command.Request) (command.Answer, er
 		default:
 		}
 		<-d.gate
+	}
+	if d.sends {
+		r.Sent()
 	}
 	if d.err != nil {
 		return command.Answer{}, d.err

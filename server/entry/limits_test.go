@@ -3,10 +3,12 @@ package entry_test
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -142,5 +144,81 @@ func TestOpeningsByPhone(t *testing.T) {
 	h.Pass(time.Minute)
 	if got, err := h.Call(ctx, number, kim); err != nil || got.Result != vocab.Opened {
 		t.Errorf("a minute later: got %+v, %v, want Result %v and no error", got, err, vocab.Opened)
+	}
+}
+
+// TestOnlyOpeningsCount: an opening counts towards the six per minute if it opened the door or may have. What opened
+// nothing gives its place back, so a customer can come in as soon as the line is back.
+func TestOnlyOpeningsCount(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		outcome vocab.Outcome
+		err     error
+		sent    bool
+		counts  bool
+	}{
+		"opened":                         {outcome: vocab.Reported, sent: true, counts: true},
+		"no response":                    {outcome: vocab.NoResponse, sent: true, counts: true},
+		"sent, but its end isn't stored": {err: command.ErrUnavailable, sent: true, counts: true},
+		"offline":                        {outcome: vocab.Offline},
+		"refused":                        {outcome: vocab.Refused, sent: true},
+		"too many in flight":             {err: command.ErrTooMany},
+		"not stored, so never sent":      {err: command.ErrUnavailable},
+	} {
+		for way, press := range map[string]func(h *house, token string) (limited bool){
+			"link": func(h *house, token string) bool {
+				_, err := h.Open(ctx, token, "dor_1")
+				return fail.CodeOf(err) == fail.RateLimited
+			},
+			"phone": func(h *house, _ string) bool {
+				got, err := h.Call(ctx, number, kim)
+				return err == nil && !got.Answered
+			},
+		} {
+			h := newHouse(t)
+			p := h.permit("r", 1)
+			h.door.outcome, h.door.err, h.door.sends = tt.outcome, tt.err, tt.sent
+			for i := range 8 {
+				if got, want := press(h, p.Token), tt.counts && i >= 6; got != want {
+					t.Errorf("%s, by %s, press %d: limited %t, want %t", name, way, i+1, got, want)
+				}
+				h.Pass(3 * time.Second)
+			}
+			h.door.outcome, h.door.err = vocab.Reported, nil
+			if got := press(h, p.Token); got != tt.counts {
+				t.Errorf("%s, by %s, once doors open: limited %t, want %t", name, way, got, tt.counts)
+			}
+		}
+	}
+}
+
+// TestOpeningsAtOnce: a press that is still running has its place among the six, whatever becomes of it, so presses at
+// the same moment never open more often.
+func TestOpeningsAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1, "dor_1", "dor_2", "dor_in")
+	for range 4 {
+		_, err := h.Open(ctx, p.Token, "dor_1")
+		h.ok(err)
+		h.Pass(3 * time.Second)
+	}
+	h.door.outcome, h.door.gate, h.door.begun = vocab.Offline, make(chan struct{}), make(chan struct{})
+	var running sync.WaitGroup
+	for _, door := range []string{"dor_1", "dor_2"} {
+		running.Go(func() {
+			if got, err := h.Open(ctx, p.Token, door); err != nil || got.Result != vocab.Result(vocab.Offline) {
+				t.Errorf("%s: got %+v, %v, want it offline", door, got, err)
+			}
+		})
+		<-h.door.begun
+	}
+	if _, err := h.Open(ctx, p.Token, "dor_in"); fail.CodeOf(err) != fail.RateLimited {
+		t.Errorf("with two running after four that opened: got %v, want code %q", err, fail.RateLimited)
+	}
+	close(h.door.gate)
+	running.Wait()
+	if got, err := h.Open(ctx, p.Token, "dor_in"); err != nil || got.Result != vocab.Result(vocab.Offline) {
+		t.Errorf("after both opened nothing: got %+v, %v, want a new press", got, err)
 	}
 }

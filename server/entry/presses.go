@@ -94,8 +94,10 @@ func (ps *presses) date(p *press, at time.Time) {
 	p.at = at
 }
 
-// press opens once for the same person and door within 3 s, and at most 6 times per minute per link or number. open
-// runs to its end even if the caller has gone. A press that joins sends nothing, so its visit ends right away.
+// press opens once for the same person and door within 3 s, and at most 6 times per minute per link or number. It takes
+// its place among the six before it sends anything, so that presses at the same moment can't exceed them, and gives it
+// back if it opened nothing: a line that is down doesn't use up anybody's openings. open runs to its end even if the
+// caller has gone. A press that joins sends nothing, so its visit ends right away.
 func (s *Service) press(ctx context.Context, b button, v visit, credited string, open func() (OpenResult, error)) (OpenResult, error) {
 	now := v.now
 	p, mine, err := s.presses.join(b, now, func() error {
@@ -118,6 +120,9 @@ func (s *Service) press(ctx context.Context, b button, v visit, credited string,
 			res, err = open()
 			s.presses.made(res.Device.CommandID, now.Sub(s.began))
 		}
+		if !mayHaveOpened(v, res, err) {
+			s.openings.Return(b.who, now)
+		}
 		p.res, p.err = res, err
 		return res, err
 	}
@@ -134,6 +139,16 @@ func (s *Service) press(ctx context.Context, b button, v visit, credited string,
 var moves = map[vocab.Result]vocab.Outcome{
 	vocab.Opened:                   vocab.Reported,
 	vocab.Result(vocab.NoResponse): vocab.NoResponse,
+}
+
+// mayHaveOpened reports whether an opening counts. After an error it does if its command was sent: what became of it
+// couldn't be stored.
+func mayHaveOpened(v visit, res OpenResult, err error) bool {
+	if err != nil {
+		return v.sent.Load()
+	}
+	_, moved := moves[res.Result]
+	return moved
 }
 
 // earlier is the opening of the same person at the same door less than 3 s ago that the server's previous run made or

@@ -43,7 +43,8 @@ func TestNetloss(t *testing.T) {
 		r := newRig(t)
 		b := r.online("brd_1")
 		for version := range int64(2) {
-			res := r.set(t.Context(), "brd_1", somePolicy)
+			policy := wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open", 2: []string{"hold", "off"}[version]}}
+			res := r.set(t.Context(), "brd_1", policy)
 			c := next[wire.Config](b, wire.DownCfg)
 			if c.ID == "" || c.Netloss.Version != version+1 || c.Netloss.Channels[1] != "open" {
 				t.Errorf("sent %+v, want the policy as version %d with an id", c, version+1)
@@ -53,8 +54,8 @@ func TestNetloss(t *testing.T) {
 				t.Error("shown before the board confirmed it")
 			}
 			b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: c.ID, Result: "ok", Netloss: &c.Netloss})
-			if x := <-res; x.err != nil || x.got.Version != version+1 || x.got.GraceSec != 60 || x.got.Channels[2] != "off" || x.took != 3*time.Second {
-				t.Errorf(`got %+v, want x.err = nil, x.got.Version = version+1, x.got.GraceSec = 60, x.got.Channels[2] = "off", x.took = 3*time.Second`, x)
+			if x := <-res; x.err != nil || x.got.Version != version+1 || x.got.GraceSec != 60 || !maps.Equal(x.got.Channels, policy.Channels) || x.took != 3*time.Second {
+				t.Errorf("got %+v, want %+v as version %d after 3 s", x, policy, version+1)
 			}
 			if n := r.store.state().Policy; n == nil || n.Version != version+1 {
 				t.Errorf("stored: got %+v, want Version %v", n, version+1)
@@ -142,6 +143,46 @@ func TestNetlossUnconfirmed(t *testing.T) {
 		time.Sleep(time.Minute)
 		if p, notes := r.store.state().Policy, r.store.notes(); p == nil || p.Version != 1 || len(notes) != 1 {
 			t.Errorf("stored %+v, records %q, want version 1 and its record once the disk is back", p, notes)
+		}
+	})
+}
+
+// TestNetlossAgain: a repeat of the policy that the board confirmed last is sent again, but stays the same version of the
+// same age; while the board hasn't confirmed it, it is sent as a new one.
+func TestNetlossAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, "confirmed", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		var applied time.Time
+		for i, again := range []wire.Netloss{somePolicy, somePolicy, {GraceSec: 60, Channels: map[int]string{2: "off"}}} {
+			res := r.set(t.Context(), "brd_1", again)
+			c := next[wire.Config](b, wire.DownCfg)
+			b.say(wire.UpAck, wire.SyncAck{Type: wire.SyncConfig, ID: c.ID, Result: "ok", Netloss: &c.Netloss})
+			x, s := <-res, r.Status("brd_1")
+			if applied.IsZero() {
+				applied = s.PolicyAppliedAt
+			}
+			if x.err != nil || x.got.Version != 1 || s.Policy.Version != 1 || !s.PolicyAppliedAt.Equal(applied) {
+				t.Errorf("call %d: got %+v, applied %s, want version 1 of %s", i+1, x, s.PolicyAppliedAt, applied)
+			}
+			time.Sleep(time.Minute)
+		}
+		if got := r.store.notes(); len(got) != 3 {
+			t.Errorf("records %q, want one per operation", got)
+		}
+	})
+	bubble(t, "not confirmed", func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		for version := range int64(2) {
+			res := r.set(t.Context(), "brd_1", somePolicy)
+			if c := next[wire.Config](b, wire.DownCfg); c.Netloss.Version != version+1 {
+				t.Errorf("sent %+v, want version %d", c.Netloss, version+1)
+			}
+			if x := <-res; !errors.Is(x.err, board.ErrNoAnswer) {
+				t.Errorf("got %+v, want %v", x, board.ErrNoAnswer)
+			}
 		}
 	})
 }

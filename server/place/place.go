@@ -73,6 +73,20 @@ func Windows(ps []Policy) []access.Window {
 // Created is the time the policy was stored.
 func (p Policy) Created() time.Time { return time.UnixMilli(p.CreatedAt).UTC() }
 
+// Period is that of a custom policy; zero times if it has none.
+func (p Policy) Period() (from, to time.Time) { return moment(p.StartsAt), moment(p.EndsAt) }
+
+// moment is what millis has stored.
+func moment(ms int64) time.Time {
+	switch ms {
+	case 0:
+		return time.Time{}
+	case access.UnixZero:
+		ms = 0
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
 // DefaultZone is the timezone of a place that names none.
 const DefaultZone = "Asia/Seoul"
 

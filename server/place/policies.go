@@ -95,12 +95,15 @@ func setWindow(tx Tx, placeID string, w access.Window) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
+	now := tx.Now()
+	w.CreatedAt = now.UnixMilli()
 	custom, drop := 0, []Policy(nil)
 	for _, x := range have {
 		if x.Ref == access.RefCustom {
 			custom++
 		}
 		if !repeats(w, x.Window) {
+			w.CreatedAt = max(w.CreatedAt, x.CreatedAt+1) // [ENT-2] the newest wins, on a frozen clock too
 			continue
 		}
 		if x.Mode == w.Mode { // [CMD-8]
@@ -111,8 +114,6 @@ func setWindow(tx Tx, placeID string, w access.Window) (Policy, error) {
 	if w.Ref == access.RefCustom && w.ID == "" && custom >= maxCustom {
 		return Policy{}, fail.New(fail.RuleViolated, fmt.Sprintf("a door has at most %d custom policies", maxCustom))
 	}
-	now := tx.Now()
-	w.CreatedAt = now.UnixMilli()
 	if w.ID == "" {
 		w.ID = id.New(id.Policy, now)
 	}
@@ -210,7 +211,7 @@ func (r PolicyRequest) custom(w access.Window) (access.Window, error) {
 		w.Week = week
 	}
 	w.StartsAt, w.EndsAt = millis(r.StartsAt), millis(r.EndsAt)
-	if r.StartsAt != nil && r.EndsAt != nil && w.EndsAt <= w.StartsAt {
+	if r.StartsAt != nil && r.EndsAt != nil && r.EndsAt.UnixMilli() <= r.StartsAt.UnixMilli() {
 		return w, fail.New(fail.InvalidPeriod, "window.endsAt must be after window.startsAt", "field", "window.endsAt")
 	}
 	return w, nil
@@ -232,7 +233,7 @@ func millis(t *time.Time) int64 {
 	if ms := t.UnixMilli(); ms != 0 {
 		return ms
 	}
-	return -1 // 0 would mean none
+	return access.UnixZero
 }
 
 // belongs makes an error of a door that isn't the place's.

@@ -132,7 +132,7 @@ const exact = 1 << 53
 // document doesn't have are dropped first, because encoding/json would accept "Items" for "items". If the check fails,
 // v has the fields that could be read. Errors (*fail.Error): invalid_body, missing_field, the schema's codes.
 func (b *Body) Decode(raw []byte, contentType string, v any) error {
-	o, err := decode(raw, contentType, b.form)
+	o, err := decode(raw, contentType, b.form, b.shape.hasRows())
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,9 @@ func (b *Body) Decode(raw []byte, contentType string, v any) error {
 	return err
 }
 
-// decode parses a body into an object. Errors: invalid_body.
-func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
+// decode parses a body into an object. Errors: invalid_body. In a body with rows, half of a surrogate pair fails only its
+// row: it becomes a NUL, which no text may have.
+func decode(raw []byte, contentType string, form, rows bool) (map[string]any, error) {
 	kind, param, err := mime.ParseMediaType(contentType)
 	switch {
 	case contentType == "": // no content type: assume JSON
@@ -171,7 +172,14 @@ func decode(raw []byte, contentType string, form bool) (map[string]any, error) {
 	if !json.Valid(raw) {
 		return nil, fail.New(fail.InvalidBody, "the body is not valid JSON")
 	}
-	if halfPair(raw) {
+	switch i := halfPair(raw, 0); {
+	case i < 0:
+	case rows:
+		raw = bytes.Clone(raw)
+		for ; i >= 0; i = halfPair(raw, i) {
+			copy(raw[i:], `\u0000`)
+		}
+	default:
 		return nil, fail.New(fail.InvalidBody, `the body has half of a surrogate pair (\ud800 to \udfff), which is not a character`)
 	}
 	var v any
@@ -234,10 +242,11 @@ func decodeForm(raw []byte) (map[string]any, error) {
 	return o, nil
 }
 
-// halfPair reports an escaped surrogate without its other half in valid JSON: encoding/json turns them all into the
-// same replacement character, so different names would become equal.
-func halfPair(raw []byte) bool {
-	for i := 0; i < len(raw); i++ {
+// halfPair finds the first escaped surrogate without its other half in valid JSON, from a byte outside of any escape on;
+// -1 if there is none. encoding/json turns them all into the same replacement character, so different names would become
+// equal.
+func halfPair(raw []byte, from int) int {
+	for i := from; i < len(raw); i++ {
 		if raw[i] != '\\' {
 			continue
 		}
@@ -248,12 +257,12 @@ func halfPair(raw []byte) bool {
 		case !utf16.IsSurrogate(first):
 			i += 5
 		case utf16.DecodeRune(first, escaped(raw[i+6:])) == utf8.RuneError:
-			return true
+			return i
 		default:
 			i += 11
 		}
 	}
-	return false
+	return -1
 }
 
 // escaped is the number of the \uXXXX that b begins with; -1 when it doesn't.

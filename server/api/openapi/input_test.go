@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -17,9 +18,32 @@ func TestHalfPairs(t *testing.T) {
 		`"\ud83d\\ude00"`: false, `"\\\ud800"`: false, `"\ud83d\n"`: false,
 	} {
 		for _, body := range []string{`{"name":` + in + `}`, `{` + in + `:1}`, `{"a":[{"b":` + in + `}]}`} {
-			_, err := decode([]byte(body), "application/json", false)
+			_, err := decode([]byte(body), "application/json", false, false)
 			if (err == nil) != ok || err != nil && (fail.CodeOf(err) != fail.InvalidBody || !strings.Contains(err.Error(), "surrogate")) {
 				t.Errorf("%s: got %v, want it taken: %t", body, err, ok)
+			}
+		}
+	}
+}
+
+// TestHalfPairsInRows: in a body with rows, every half becomes a NUL, for which its row fails alone, and whole characters
+// stay.
+func TestHalfPairsInRows(t *testing.T) {
+	t.Parallel()
+	body := `{"source":"s","items":[{"name":"a\udbff\ud800"},{"name":"\ude00\ud83d"},{"name":"\ud83d\ude00\\ud800"}]}`
+	got, err := decode([]byte(body), "application/json", false, true)
+	want := map[string]any{"source": "s", "items": []any{map[string]any{"name": "a\x00\x00"}, map[string]any{"name": "\x00\x00"}, map[string]any{"name": "\U0001F600\\ud800"}}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	docs, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range docs {
+		for _, op := range d.Ops {
+			if rows := strings.HasPrefix(op.ID, "import"); op.Body != nil && op.Body.shape.hasRows() != rows {
+				t.Errorf("%s has rows: %t, want %t", op.ID, !rows, rows)
 			}
 		}
 	}

@@ -333,3 +333,13 @@ func (s *shape) checkString(t string) *flaw {
 	}
 	return nil
 }
+
+// hasRows reports whether an object has a list of anything: its rows are checked one by one, later.
+func (s *shape) hasRows() bool {
+	for _, p := range s.props {
+		if p.items != nil && p.items.kind == "" {
+			return true
+		}
+	}
+	return false
+}

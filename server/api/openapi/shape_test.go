@@ -52,7 +52,7 @@ func TestShape(t *testing.T) {
 		{"setNetloss", `{"graceSec":1,"channels":{"1":"explode"}}`, fail.InvalidField, "channels.1"},
 		{"setNetloss", `{"graceSec":604801,"channels":{}}`, fail.InvalidField, "graceSec"},
 	} {
-		o := must.Get(decode([]byte(tt.body), "application/json; charset=utf-8", false))(t)
+		o := must.Get(decode([]byte(tt.body), "application/json; charset=utf-8", false, false))(t)
 		f := ops[tt.op].Body.shape.check(o)
 		if f == nil {
 			f = &flaw{}
