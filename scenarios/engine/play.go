@@ -51,6 +51,12 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 			return res
 		}
 	}
+	if f.BuiltIn {
+		if err := r.dir.settings(ctx); err != nil {
+			res.Status, res.Reason = judge.Blocked, err.Error()
+			return res
+		}
+	}
 	if why := r.lacks(f); why != "" {
 		res.Status, res.Reason = judge.Skipped, why
 		return res
@@ -103,6 +109,10 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) (prepare
 	res.Steps, prepared = setup, len(setup)
 	if !ok {
 		res.Status, res.Reason = judge.Blocked, "set-up: "+f.firstBad(setup)
+		if few := f.few.Load(); few != nil {
+			skip(setup)
+			res.Status, res.Reason = judge.Skipped, *few
+		}
 	} else {
 		var steps []*StepResult
 		steps, whole = f.sequence(ctx, sc, doc.Steps, 0)
