@@ -49,7 +49,7 @@ func (f *File) permits() (hours int) {
 func period(from, to When) int {
 	a, before, err1 := splitMoment(cmp.Or(from.raw, "now-1h"))
 	b, after, err2 := splitMoment(cmp.Or(to.raw, "+72h"))
-	if err1 != nil || err2 != nil || absolute.MatchString(a+b) || a != b && a != "now" {
+	if err1 != nil || err2 != nil || absolute.MatchString(a) || absolute.MatchString(b) || a != b && a != "now" {
 		return longestPermit
 	}
 	return min(longestPermit, int(math.Ceil((after - before).Abs().Hours())))
@@ -57,11 +57,15 @@ func period(from, to When) int {
 
 // needsBoards says which boards a file of the built-in suite needs.
 func (f *File) needsBoards() string {
-	needs := "boards with two entry doors on channels 1 and 2 and no maximum below 720 h"
-	if hours := f.permits(); hours > 0 {
-		needs += fmt.Sprintf(", in places with no maximum below %d h", hours)
+	const doors = "boards with two entry doors on channels 1 and 2"
+	switch hours := f.permits(); hours {
+	case 0:
+		return doors + " and no maximum below 720 h"
+	case longestPermit:
+		return doors + ", in places with no maximum below 720 h"
+	default:
+		return fmt.Sprintf("%s and no maximum below 720 h, in places with none below %d h", doors, hours)
 	}
-	return needs
 }
 
 // setting is a place as its operator set it.
@@ -147,7 +151,7 @@ func (d *directory) suiting(f *File) (places int, why string) {
 		if d.suits(f, b) {
 			fits[b.placeID] = true
 		} else {
-			why = " (needs " + f.needsBoards() + ")"
+			why = ": the built-in suite chooses " + f.needsBoards()
 		}
 	}
 	for id, p := range d.places {
@@ -183,7 +187,7 @@ func (x *frame) few(cohort string, found, least int) error {
 	if !x.file.file.BuiltIn {
 		return fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(found, "board"), cohort, least)
 	}
-	why := fmt.Sprintf("needs %s: there are only %d for cohort %s, which needs %d", x.file.file.needsBoards(), found, cohort, least)
+	why := fmt.Sprintf("needs %s: there are %d for cohort %s, which needs %d", x.file.file.needsBoards(), found, cohort, least)
 	x.file.few.CompareAndSwap(nil, &why)
 	return errors.New(why)
 }
