@@ -41,18 +41,12 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.opt.Timeout, fmt.Errorf("the file did not end within %s", r.opt.Timeout))
 		defer cancel()
 	}
-	if err := r.dir.look(ctx); err != nil {
+	if err := errors.Join(r.dir.look(ctx), r.dir.settings(ctx, f)); err != nil {
 		res.Status, res.Reason = judge.Blocked, err.Error()
 		return res
 	}
 	if r.keysOnly() && f.Doc.Needs.Boards > 0 {
 		if _, err := r.dir.pick(ctx, "any", false); err != nil { // which boards there are
-			res.Status, res.Reason = judge.Blocked, err.Error()
-			return res
-		}
-	}
-	if f.BuiltIn {
-		if err := r.dir.settings(ctx); err != nil {
 			res.Status, res.Reason = judge.Blocked, err.Error()
 			return res
 		}

@@ -100,9 +100,9 @@ func (s *setting) maximum() int {
 	return least
 }
 
-// settings reads the places' settings once, before the run's first file of the built-in suite.
-func (d *directory) settings(ctx context.Context) error {
-	if d.run.lab == nil || d.set != nil {
+// settings reads the places' settings before the run's first file of the built-in suite.
+func (d *directory) settings(ctx context.Context, f *File) error {
+	if !f.BuiltIn || d.run.lab == nil || d.set != nil {
 		return nil
 	}
 	set := map[string]*setting{}

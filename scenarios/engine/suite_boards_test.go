@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
 
 // TestPermitsOfAFile: how long the permits are that a file registers for all doors of a place.
 func TestPermitsOfAFile(t *testing.T) {
@@ -61,6 +65,35 @@ func TestSuits(t *testing.T) {
 		if c.change(&b); d.suits(c.file, &b) != c.want {
 			t.Errorf("%s: got %v, want %v", name, !c.want, c.want)
 		}
+	}
+}
+
+// TestRefusedDefaultPeriod: that a door's maximum refuses the period that the engine chose breaks no guarantee. A refusal
+// without that reason does, and so does that of a period which the file gives.
+func TestRefusedDefaultPeriod(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		step    string
+		maximum int
+		want    judge.Status
+	}{
+		"a permit":                     {"permit: {person: ann, place: plc_1}", 48, judge.Blocked},
+		"several":                      {"bulk: {name: crowd, over: '\"plc_1\"', register: 2}", 48, judge.Blocked},
+		"a permit that is allowed":     {"permit: {person: ann, place: plc_1}", 720, judge.Fail},
+		"several that are allowed":     {"bulk: {name: crowd, over: '\"plc_1\"', register: 2}", 73, judge.Fail},
+		"a permit with an end":         {"permit: {person: ann, place: plc_1, to: +72h}", 48, judge.Fail},
+		"several with an end":          {"bulk: {name: crowd, over: '\"plc_1\"', register: 2, to: +72h}", 48, judge.Fail},
+		"a file that expected as much": {"permit: {person: ann, place: plc_1, status: 409, error: permit_period_too_long}", 48, judge.Pass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.permit, f.maximum = 409, c.maximum
+			res, out := play(t, f, "steps:\n  - "+c.step+"\n  - call: {path: /echo}\n    expect: data.n == 3\n", Options{})
+			if got := res.Files[0]; got.Status != c.want {
+				t.Errorf("got %s %q, want %s\n%s", got.Status, got.Reason, c.want, out)
+			}
+		})
 	}
 }
 
