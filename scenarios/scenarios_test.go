@@ -116,14 +116,22 @@ func suite(t *testing.T, files []*engine.File, o engine.Options) engine.Result {
 
 // open is a testbed with virtual time.
 func open(ctx context.Context, dir string, boards int) (w engine.World, err error) {
-	tb, err := testbed.Start(ctx, testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true,
+	return openWorld(ctx, testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true,
 		DataDir: dir, Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+}
+
+func openWorld(ctx context.Context, c testbed.Config) (w engine.World, err error) {
+	tb, err := testbed.Start(ctx, c)
 	if err != nil {
 		return w, err
 	}
 	w = engine.World{Stop: tb.Stop, Target: engine.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, ControlToken: tb.Ready.ControlToken}}
 	for _, p := range tb.Ready.Places {
-		w.Target.Places = append(w.Target.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
+		key := ""
+		if p.APIKey != nil {
+			key = *p.APIKey
+		}
+		w.Target.Places = append(w.Target.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: key, EntryPhone: p.EntryPhone})
 	}
 	return w, nil
 }

@@ -39,6 +39,7 @@ type Param struct {
 	Means    string
 	Unit     string
 	Default  float64
+	Alone    bool // the default holds only if no parameter of the fault is given; otherwise it is 0
 	Min, Max float64
 	Whole    bool
 	Names    []string // not empty: a text, and the first is the default
@@ -85,10 +86,10 @@ var All = []Fault{
 	{Name: "lossy", Acts: OnLine, Does: "Messages are lost, repeated and delayed in both directions. Several `lossy` faults act like lines in series.",
 		Outcome: "200 `reported` or 504 `noResponse`", Journal: "one line for each command that arrived",
 		Params: []Param{
-			{Name: "percent", Means: "messages lost", Unit: "%", Default: 10, Max: 100},
+			{Name: "percent", Means: "messages lost", Unit: "%", Default: 10, Alone: true, Max: 100},
 			{Name: "duplicatePercent", Means: "messages that arrive twice", Unit: "%", Max: 100},
 			{Name: "delayMs", Means: "delay of each packet in each direction, wall time", Unit: "ms", Max: 3600 * 1000, Whole: true},
-		}, check: onlyAlone("percent")},
+		}},
 	{Name: "flap", Acts: OnLine, Does: "The line is up and down in turn, in the lab's time. The seed shortens each board's first turn so that the boards don't change in step.",
 		Outcome: "200 `reported` or 409 `device_offline`", Journal: "as `offline` while the line is down",
 		Params: []Param{
@@ -99,9 +100,9 @@ var All = []Fault{
 	{Name: "skew", Acts: OnClock, Does: "The board's wall clock is off by `seconds` and drifts by `ppm`. Several `skew` faults add up. The outage age stays right. The server drops records from more than an hour ahead or 30 days behind.",
 		Outcome: "unchanged", Journal: "on site, permits and windows begin and end by the wrong clock",
 		Params: []Param{
-			{Name: "seconds", Means: "the offset", Unit: "s", Default: 300, Min: -366 * day, Max: 366 * day},
+			{Name: "seconds", Means: "the offset", Unit: "s", Default: 300, Alone: true, Min: -366 * day, Max: 366 * day},
 			{Name: "ppm", Means: "drift, from the moment the fault is armed", Unit: "ppm", Min: -500000, Max: 500000},
-		}, check: onlyAlone("seconds")},
+		}},
 
 	{Name: "reboot", Acts: AtOnce, Does: "The board loses what is in memory and starts again from its flash file.",
 		Outcome: "504 `noResponse` for a command in progress", Journal: "`boot` is one higher; a hold continues"},

@@ -47,3 +47,30 @@ func TestDescribed(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultsAlone: the page says which defaults hold only without parameters.
+func TestDefaultsAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault, param string
+		given        map[string]any
+		want         float64
+	}{
+		{"skew", "seconds", nil, 300},
+		{"skew", "seconds", map[string]any{"ppm": 100000}, 0},
+		{"skew", "seconds", map[string]any{"seconds": 7, "ppm": 1}, 7},
+		{"lossy", "percent", nil, 10},
+		{"lossy", "percent", map[string]any{"delayMs": 400}, 0},
+		{"flap", "upSec", map[string]any{"downSec": 1}, 20},
+	} {
+		f := faults.All[slices.IndexFunc(faults.All, func(f faults.Fault) bool { return f.Name == c.fault })]
+		v, err := f.Values(c.given)
+		if err != nil || v.Num[c.param] != c.want {
+			t.Errorf("%s %v: got %s %v (%v), want %v", c.fault, c.given, c.param, v.Num[c.param], err, c.want)
+		}
+		p := f.Params[slices.IndexFunc(f.Params, func(p faults.Param) bool { return p.Name == c.param })]
+		if p.Alone != strings.HasSuffix(p.Text(), "if no parameter is given, otherwise 0") {
+			t.Errorf("%s: %s", c.fault, p.Text())
+		}
+	}
+}

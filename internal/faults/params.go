@@ -77,6 +77,9 @@ func (f Fault) Values(given map[string]any) (Values, error) {
 	v := Values{Num: map[string]float64{}, Text: map[string]string{}}
 	for _, p := range f.Params {
 		x, ok := given[p.Name]
+		if p.Alone && len(given) > 0 {
+			p.Default = 0
+		}
 		if err := v.set(p, x, ok); err != nil {
 			return Values{}, err
 		}
@@ -148,7 +151,11 @@ func (p Param) Text() string {
 	if p.Whole {
 		whole = ", a whole number"
 	}
-	return fmt.Sprintf("%s: %s to %s %s%s; default %s", p.Means, plain(p.Min), plain(p.Max), p.Unit, whole, plain(p.Default))
+	alone := ""
+	if p.Alone {
+		alone = " if no parameter is given, otherwise 0"
+	}
+	return fmt.Sprintf("%s: %s to %s %s%s; default %s%s", p.Means, plain(p.Min), plain(p.Max), p.Unit, whole, plain(p.Default), alone)
 }
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
@@ -186,14 +193,4 @@ func spreadOK(v Values, given map[string]any) *Bad {
 		return Badly("params.p99Ms", "must not be below p50Ms (%v)", p50)
 	}
 	return nil
-}
-
-// onlyAlone makes a default apply only if no parameter is given.
-func onlyAlone(name string) func(Values, map[string]any) *Bad {
-	return func(v Values, given map[string]any) *Bad {
-		if _, ok := given[name]; !ok && len(given) > 0 {
-			v.Num[name] = 0
-		}
-		return nil
-	}
 }

@@ -49,7 +49,8 @@ type CallText struct {
 }
 
 var (
-	pathID  = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|cus|pol|cmd|rec|evt|key)_[0-9A-Za-z]+$`)
+	// pathID is an id as a world file may write it, too: world.Resolve allows hyphens and underscores.
+	pathID  = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|cus|pol|cmd|rec|evt|key)_[0-9A-Za-z_-]+$`)
 	secrets = []string{"key", "t", "phone", "accessToken", "entryToken", "from", "to", "url", "token"}
 	// kept are the fields that checkers read; everything else stays with the client.
 	kept = []string{"externalRef", "permitId", "startsAt", "endsAt", "doorIds", "state", "revokedAt", "expiresIn", "scopes", "placeId", "result",

@@ -179,6 +179,14 @@ func (r *Row) settle() {
 	}
 }
 
+// requiredBut begins the number of a required row for which there is no evidence.
+const requiredBut = "required, but "
+
+// Exercised reports whether there is evidence for or against the promise. That it was required is none.
+func (r Row) Exercised() bool {
+	return r.Status != Skipped && !strings.HasPrefix(r.Number, requiredBut)
+}
+
 // stand withdraws a PASS that no evidence supports.
 func (r *Row) stand(basis Basis) {
 	asserted := amount.Many(r.Checked-r.Judged, "assertion")
@@ -195,7 +203,7 @@ func (r *Row) stand(basis Basis) {
 		r.Status, r.Number = Skipped, strings.Join(r.Untried, "; ")+" · "+r.Number
 	}
 	if r.Status == Skipped && basis.requires(r.Clause) {
-		r.Status, r.Number = Invalid, "required, but "+r.Number
+		r.Status, r.Number = Invalid, requiredBut+r.Number
 	}
 	if r.Status != Pass {
 		r.Unseen = nil

@@ -111,6 +111,21 @@ func TestEveryCheckerHasAPromise(t *testing.T) {
 	}
 }
 
+// TestExercised: that a promise was required is no evidence for it.
+func TestExercised(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[Status]bool{Pass: true, Fail: true, Blocked: true, Invalid: true, Skipped: false} {
+		if r := (Row{Status: status, Number: "1 case"}); r.Exercised() != want {
+			t.Errorf("%s: got exercised %v, want %v", status, !want, want)
+		}
+	}
+	row := Row{Clause: "OFF-2", Status: Skipped, Number: notExercised}
+	row.stand(Basis{Require: []string{"OFF-2"}})
+	if row.Status != Invalid || row.Exercised() {
+		t.Errorf("required without evidence: got %s, exercised %v, want INVALID and not exercised", row.Status, row.Exercised())
+	}
+}
+
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 50000: "50,000", 1234567: "1,234,567"} {

@@ -40,16 +40,16 @@ func TestNumbersAddUp(t *testing.T) {
 	}
 }
 
-// TestUnprovenWasExercised: a guarantee that is INVALID isn't counted as one that nothing exercised.
-func TestUnprovenWasExercised(t *testing.T) {
+// TestRequiredIsNoEvidence: a guarantee that was required but not exercised is not proven, and isn't counted as exercised.
+func TestRequiredIsNoEvidence(t *testing.T) {
 	t.Parallel()
 	res := Result{Require: []string{"CMD-1"}, Files: []FileResult{{Path: "a.yaml", Status: judge.Pass}}}
 	res.Settle(nil)
 	if got, want := sentence(res), "1 scenario: 1 passed. 35 guarantees: 0 passed, 1 not proven, 34 not exercised."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if line := Line(res); !strings.Contains(line, "1 of 35 guarantees exercised") {
-		t.Errorf("got %q, want that 1 of 35 was exercised", line)
+	if line := Line(res); !strings.Contains(line, "0 of 35 guarantees exercised") {
+		t.Errorf("got %q, want that 0 of 35 were exercised", line)
 	}
 }
 

@@ -151,7 +151,7 @@ func Line(res Result) string {
 	}
 	covered := 0
 	for _, r := range res.Ledger {
-		if r.Status != judge.Skipped {
+		if r.Exercised() {
 			covered++
 		}
 	}

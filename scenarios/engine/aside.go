@@ -23,7 +23,11 @@ type theirs struct {
 	Params   map[string]any `json:"params,omitempty"`
 	For      string         `json:"for,omitempty"`
 	Until    *time.Time     `json:"until,omitempty"`
+	Hits     int            `json:"hits,omitempty"` // not asked for: left out when it is armed again
 }
+
+// spent reports whether a fault has done all that it was armed for.
+func (t *theirs) spent() bool { return t.Nth > 0 && t.Hits > 0 }
 
 // look remembers what others have set up.
 func (r *run) look(ctx context.Context, c clockView) error {
@@ -43,11 +47,15 @@ func (r *run) look(ctx context.Context, c clockView) error {
 	return nil
 }
 
-// restore rearms the faults that others had armed, for the rest of their time, and freezes the clock if it was frozen.
+// restore rearms the faults that others had armed and that have something left to do, for the rest of their time, and freezes the clock if it was frozen.
 func (r *run) restore(ctx context.Context, res *Result) {
 	again, err := 0, error(nil)
 	for base, list := range r.aside.faults {
 		for _, f := range list {
+			if f.spent() {
+				continue
+			}
+			f.Hits = 0
 			if f.Until != nil {
 				left := f.Until.Sub(r.now())
 				if left <= 0 {

@@ -18,6 +18,7 @@ type directory struct {
 	boards map[string]*boardInfo
 	doors  map[string]*boardInfo
 	asked  map[string]bool // places read over the API
+	set    map[string]*setting
 }
 
 type boardInfo struct {

@@ -35,6 +35,7 @@ type fileRun struct {
 	broken      atomic.Bool // a step failed, and not because the file was interrupted
 	past        evidence.Past
 	hands       hands
+	few         atomic.Pointer[string] // why the set-up of a file of the built-in suite found too few boards
 }
 
 // arming is a fault that a step armed, at one or several listeners.

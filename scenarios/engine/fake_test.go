@@ -30,6 +30,7 @@ type fake struct {
 	online     func(n int) bool  // at the n-th read of the boards
 	reads      int
 	permit     int    // status of a permit creation
+	maximum    int    // of the place's door, which refuses longer permits; 0 = it isn't told
 	hits       int    // of every fault
 	taken      bool   // the board has been detached
 	real       bool   // a detached board is listed too
@@ -126,6 +127,10 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		f.answers[key] = fmt.Sprintf(`{"data":{"commandId":"cmd_%d","outcome":"reported"}}`, len(f.answers))
 		_, _ = w.Write([]byte(f.answers[key]))
 	case strings.HasSuffix(r.URL.Path, "/entry-permits"):
+		if f.permit == 409 {
+			say(w, 409, m{"error": "permit_period_too_long", "message": "too long", "statusCode": 409})
+			return
+		}
 		if f.permit != 200 {
 			say(w, f.permit, m{"error": "rule_violated", "message": "no", "statusCode": f.permit})
 			return
@@ -210,7 +215,11 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		if number, ok := body["entryPhone"].(string); ok {
 			f.number = number
 		}
-		say(w, 200, m{"data": m{"entryPhone": f.number}})
+		place := m{"entryPhone": f.number}
+		if f.maximum > 0 {
+			place["doors"] = []m{{"doorId": "dor_1", "entry": true, "entryPermitMaxHours": f.maximum}}
+		}
+		say(w, 200, m{"data": place})
 	case path == "/people/call":
 		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": "no_valid_grant"}})
 	case path == "/people/present":

@@ -27,6 +27,10 @@ type File struct {
 	Source []byte
 	Doc    Doc
 
+	// BuiltIn says that the file belongs to the built-in suite: its cohorts take only boards like those of the default
+	// world, and without them it is SKIPPED. A file of the user's own chooses among all boards.
+	BuiltIn bool
+
 	twin        bool // another file of the run has the same name
 	play, plays int  // which of how many in one run; 0 = the only one
 }
@@ -160,7 +164,7 @@ func once(names []string) []string {
 	})
 }
 
-// LoadFS reads every scenario file of a file system.
+// LoadFS reads every scenario file of a file system, as ParseFS does.
 func LoadFS(fsys fs.FS) ([]*File, error) {
 	names, err := yamlIn(fsys)
 	if err != nil {
@@ -169,9 +173,13 @@ func LoadFS(fsys fs.FS) ([]*File, error) {
 	return ParseFS(fsys, names)
 }
 
-// ParseFS reads these files of a file system. Errors as of Load.
+// ParseFS reads these files of the built-in suite. Errors as of Load.
 func ParseFS(fsys fs.FS, names []string) ([]*File, error) {
-	return parseAll(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
+	files, err := parseAll(names, func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) })
+	for _, f := range files {
+		f.BuiltIn = true
+	}
+	return files, err
 }
 
 func yamlIn(fsys fs.FS) (names []string, err error) {

@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/amount"
+)
 
 // lacks says what a file needs that the target doesn't have, "" if it has everything.
 func (r *run) lacks(f *File) string {
@@ -17,13 +21,17 @@ func (r *run) lacks(f *File) string {
 			live++
 		}
 	}
+	odd := ""
+	if f.BuiltIn {
+		live, odd = r.dir.suiting(f)
+	}
 	boards, real, apart := 0, 0, false
 	for _, b := range r.dir.boards {
 		apart = apart || b.owner != "" && r.lab != nil && b.owner != r.lab.main
 		switch {
 		case b.real:
 			real++
-		case b.told:
+		case b.told, !r.dir.suits(f, b):
 		case b.kind != "test" && b.owner != "" || r.keysOnly() && (b.kind != "test" || live == 0):
 			boards++
 		}
@@ -34,9 +42,9 @@ func (r *run) lacks(f *File) string {
 	case (n.Virtual || u.virtual) && (r.lab == nil || r.lab.mode != "virtual"):
 		return "needs a virtual clock"
 	case (n.Live || n.Places > 0) && live == 0:
-		return "needs a live place"
+		return "needs a live place" + odd
 	case live < n.Places:
-		return fmt.Sprintf("needs %d live places, the target has %d", n.Places, live)
+		return fmt.Sprintf("needs %d live places, the target has %d", n.Places, live) + odd
 	case n.Test && test == 0:
 		return "needs a test place"
 	case n.Together && (r.lab == nil || apart):
@@ -44,7 +52,7 @@ func (r *run) lacks(f *File) string {
 	case r.keysOnly() && n.Fleet:
 		return "needs a fleet of simulated boards"
 	case boards < n.Boards:
-		return fmt.Sprintf("needs %d live boards, there are %d", n.Boards, boards)
+		return fmt.Sprintf("needs %s, there are %d", amount.Many(n.Boards, "live board"), boards) + odd
 	case u.real && real == 0:
 		return "needs a real board: POST /lab/v1/boards/{id}/detach makes room for one"
 	}

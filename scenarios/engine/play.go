@@ -41,7 +41,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.opt.Timeout, fmt.Errorf("the file did not end within %s", r.opt.Timeout))
 		defer cancel()
 	}
-	if err := r.dir.look(ctx); err != nil {
+	if err := errors.Join(r.dir.look(ctx), r.dir.settings(ctx, f)); err != nil {
 		res.Status, res.Reason = judge.Blocked, err.Error()
 		return res
 	}
@@ -103,6 +103,10 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) (prepare
 	res.Steps, prepared = setup, len(setup)
 	if !ok {
 		res.Status, res.Reason = judge.Blocked, "set-up: "+f.firstBad(setup)
+		if few := f.few.Load(); few != nil {
+			skip(setup)
+			res.Status, res.Reason = judge.Skipped, *few
+		}
 	} else {
 		var steps []*StepResult
 		steps, whole = f.sequence(ctx, sc, doc.Steps, 0)

@@ -159,7 +159,8 @@ type Ref struct {
 	expr *Expr
 }
 
-var anID = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|key)_[0-9A-Za-z_]+$`)
+// anID is an id as a world file may write it. A hyphen belongs to it: nothing is subtracted from dor_a-1.
+var anID = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|cus|pol|cmd|rec|evt|key)_[0-9A-Za-z_-]+$`)
 
 func (r Ref) set() bool { return r.raw != "" }
 

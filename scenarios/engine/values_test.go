@@ -56,3 +56,18 @@ func TestNamesAreSetAtOnce(t *testing.T) {
 	})
 	wg.Wait()
 }
+
+// TestIDsStandForThemselves: ids as a world file may write them aren't expressions.
+func TestIDsStandForThemselves(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"dor_1", "dor_a-1", "dor_front_door", "brd_x-y_z", "plc_gang-nam"} {
+		f, err := Parse("x.yaml", []byte("steps: [{command: {door: "+id+", outcome: reported}}]"))
+		if err != nil {
+			t.Errorf("%s: %v", id, err)
+			continue
+		}
+		if v, err := f.Doc.Steps[0].Command.Door.eval(&scope{}); v != id || err != nil {
+			t.Errorf("%s: got %v, %v", id, v, err)
+		}
+	}
+}

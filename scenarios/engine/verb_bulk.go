@@ -45,7 +45,7 @@ func (b *Bulk) run(x *frame) (fields, error) {
 		if err := turn(i); err != nil {
 			return err
 		}
-		people[i], err = x.register(fmt.Sprintf("%s%d", name, i), places[i%len(places)], from, to)
+		people[i], err = x.register(fmt.Sprintf("%s%d", name, i), places[i%len(places)], from, to, !b.To.set())
 		return err
 	})
 	if err != nil {
@@ -88,8 +88,8 @@ func (b *Bulk) pace(x *frame, n int) (turn func(i int) error, err error) {
 	}, nil
 }
 
-// register makes one permit that must succeed.
-func (x *frame) register(name, place string, from, to time.Time) (map[string]any, error) {
+// register makes one permit that must succeed. usual: its end is the default one.
+func (x *frame) register(name, place string, from, to time.Time, usual bool) (map[string]any, error) {
 	key, err := x.run.dir.key(place)
 	if err != nil {
 		return nil, err
@@ -101,6 +101,11 @@ func (x *frame) register(name, place string, from, to time.Time) (map[string]any
 		"externalRef": who["ref"], "phone": phone, "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)})
 	if err != nil {
 		return nil, err
+	}
+	if usual {
+		if err := x.tooLong(place, a); err != nil {
+			return nil, err
+		}
 	}
 	if a.Status != 200 {
 		return nil, failed("register %s: %s", name, a.short())

@@ -33,8 +33,8 @@ func (c *Cohort) run(x *frame) (fields, error) {
 	if from, err = c.some(x, from, r); err != nil {
 		return nil, err
 	}
-	if least := x.count(c.Expect, max(1, x.count(c.Boards, 1))); len(from) < least {
-		return nil, fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(len(from), "board"), name, least)
+	if least := c.least(x); len(from) < least {
+		return nil, x.few(name, len(from), least)
 	}
 	v := cohortValue(name, from)
 	x.scope.root().set(name, v)
@@ -71,7 +71,7 @@ func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
 	}
 	var left []*boardInfo
 	for _, b := range list {
-		if !out[b.id] && len(b.doors) > 0 {
+		if !out[b.id] && len(b.doors) > 0 && x.run.dir.suits(x.file.file, b) {
 			left = append(left, b)
 		}
 	}

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -59,6 +61,9 @@ func (p *Permit) run(x *frame) (fields, error) {
 		x.scope.root().set(name, who)
 	}
 	out, err := p.checked(x, answers)
+	if _, wrong := errors.AsType[*failure](err); wrong && !p.To.set() {
+		err = cmp.Or(x.tooLong(q.placeID, answers[0]), err)
+	}
 	out["permit"] = who
 	return out, err
 }

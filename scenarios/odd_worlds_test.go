@@ -1,0 +1,111 @@
+package scenarios_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
+	"github.com/doorlab/doorlab/internal/world"
+	"github.com/doorlab/doorlab/scenarios/engine"
+	"github.com/doorlab/doorlab/testbed"
+)
+
+// inWorld plays built-in files, each in a testbed of a world file.
+func inWorld(t *testing.T, source string, names ...string) engine.Result {
+	t.Helper()
+	files := slices.DeleteFunc(load(t), func(f *engine.File) bool { return !slices.Contains(names, f.Base()) })
+	if len(files) != len(names) {
+		t.Fatalf("%d of the files %v exist", len(files), names)
+	}
+	dir, n := t.TempDir(), atomic.Int64{}
+	return must.Get(engine.RunApart(t.Context(), func(ctx context.Context, _ *engine.File) (engine.World, error) {
+		w, err := world.Parse("world.yaml", []byte(source), 7)
+		if err != nil {
+			return engine.World{}, err
+		}
+		return openWorld(ctx, testbed.Config{World: w, Fleet: true, Virtual: true, DataDir: filepath.Join(dir, strconv.FormatInt(n.Add(1), 10)),
+			Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+	}, files, engine.Options{Seed: 7, Loader: mild, Parallel: 2}))(t)
+}
+
+// ids is a world whose ids have something between their words.
+func ids(between string) string {
+	var b strings.Builder
+	b.WriteString("places:\n")
+	for p := range 2 {
+		fmt.Fprintf(&b, "  - id: plc_live%[1]s%[2]d\n    hours: {mon: [[\"09:00\", \"22:00\"]]}\n    keys: [{id: key_live%[1]s%[2]d, name: partner}]\n    boards:\n", between, p)
+		for n := range 5 {
+			fmt.Fprintf(&b, "      - {id: brd_live%[1]s%[2]d%[1]s%[3]d, doors: [{id: dor_live%[1]s%[2]d%[1]s%[3]d%[1]sa}, {id: dor_live%[1]s%[2]d%[1]s%[3]d%[1]sb}]}\n", between, p, n)
+		}
+	}
+	return b.String()
+}
+
+// TestAnyIDs: as much is judged whatever the world's ids look like.
+func TestAnyIDs(t *testing.T) {
+	t.Parallel()
+	names := []string{"hours_apply", "hours_schedule", "windows_rules"}
+	want := judged(t, inWorld(t, ids("x"), names...))
+	for _, between := range []string{"_", "-"} {
+		if got := judged(t, inWorld(t, ids(between), names...)); got != want {
+			t.Errorf("with %q in the ids:\n%swithout:\n%s", between, got, want)
+		}
+	}
+}
+
+// judged is what a run that passed was judged by: the numbers that don't depend on the machine.
+func judged(t *testing.T, res engine.Result) string {
+	t.Helper()
+	if res.Status != judge.Pass {
+		t.Fatal(reasons(res))
+	}
+	var b strings.Builder
+	for _, r := range res.Ledger {
+		if slices.Contains([]string{"ENT-2", "ENT-3", "HRS-1", "HRS-2"}, r.Clause) {
+			fmt.Fprintln(&b, r.Clause, r.Status, r.Number)
+		}
+	}
+	return b.String()
+}
+
+// TestOddWorlds: a right server isn't accused because its world has other doors than the suite's files are written for:
+// they choose boards that they can work with, or are SKIPPED.
+func TestOddWorlds(t *testing.T) {
+	t.Parallel()
+	const (
+		oneDoor = "{doors: [{entry: true, channel: 1}]}"
+		inner   = "{doors: [{channel: 1}, {channel: 2, entry: false}]}"
+		others  = "{doors: [{channel: 9}, {channel: 5}, {channel: 64}]}"
+		short   = "{doors: [{channel: 1, entryPermitMaxHours: 48}, {channel: 2}]}"
+	)
+	files := []string{"doors_values", "hours_schedule", "permits_create", "records_values", "sync_permits", "terms_values"}
+	for name, c := range map[string]struct {
+		world string
+		plays []string // the others are SKIPPED
+	}{
+		"no board that fits":    {"places: [{boards: [" + strings.Join([]string{oneDoor, inner, others, short}, ", ") + "], keys: [{name: partner}]}]", nil},
+		"a door with a maximum": {"places: [{boards: [" + short + "], fleet: {boards: 6}, keys: [{name: partner}]}]", []string{"doors_values", "hours_schedule", "permits_create", "records_values"}},
+		"some boards that fit":  {"places: [{boards: [" + strings.Join([]string{oneDoor, inner, others}, ", ") + "], fleet: {boards: 6}, keys: [{}]}, {boards: [" + short + "]}, {}]", files},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, f := range inWorld(t, c.world, files...).Files {
+				want := judge.Skipped
+				if slices.Contains(c.plays, strings.TrimSuffix(f.Path, ".yaml")) {
+					want = judge.Pass
+				}
+				if f.Status != want || want == judge.Skipped && !strings.Contains(f.Reason, "boards with two entry doors") {
+					t.Errorf("%s: got %s (%s), want %s", f.Path, f.Status, f.Reason, want)
+				}
+			}
+		})
+	}
+}
