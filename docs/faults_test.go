@@ -28,7 +28,7 @@ const faultsHead = `# Faults
 
 <!-- generated from internal/faults by make docs: edit the list there -->
 
-Whatever the lab can break. Here a tenth of the boards refuse every command, told in four ways:
+Everything that the lab can break. There are four ways to arm a fault; each of these makes a tenth of the boards refuse every command:
 
 | where | how |
 |---|---|
@@ -38,7 +38,7 @@ Whatever the lab can break. Here a tenth of the boards refuse every command, tol
 | console | the page Faults |
 
 - Name the boards in one way: ` + "`boards`, `placeId` or `share`" + `. Detached boards and the boards of test places take no faults.
-- ` + "`for`" + ` ends a fault after a time of the lab, such as ` + "`\"10m\"`" + `. ` + "`DELETE /lab/v1/faults/{id}`" + ` ends it at once, and ` + "`POST /lab/v1/faults/reset`" + ` ends all.
+- ` + "`for`" + ` ends a fault after that much of the lab's time, such as ` + "`\"10m\"`" + `. ` + "`DELETE /lab/v1/faults/{id}`" + ` ends it at once, and ` + "`POST /lab/v1/faults/reset`" + ` ends all.
 - Faults on commands also accept ` + "`doorIds`, `commands` and `nth`" + ` (only the n-th matching command). If several apply to one command,
   those further up on this page act first.
 - ` + "`GET /lab/v1/faults`" + ` counts ` + "`hits`" + `: how often each fault acted.

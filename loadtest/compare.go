@@ -68,24 +68,24 @@ func differences(before, now Result) (out []string) {
 	return out
 }
 
-// part is which part of a load a run was, "" for all of it.
+// part is which part of a load a run was.
 func part(r Result) string {
 	if r.Shard == nil {
-		return ""
+		return "all"
 	}
 	return r.Shard.String()
 }
 
-// complete says how much of its plan a run sent that ended early, "" for all.
+// complete says how much of its plan a run sent, which may have ended early.
 func complete(r Result) string {
 	if r.Sent >= r.Planned || len(r.Search) > 0 {
-		return ""
+		return "all"
 	}
 	return fmt.Sprintf("%s of %s", amount.Number(r.Sent), amount.Number(r.Planned))
 }
 
-// sound says why a run's figures don't describe the system, "" if they do.
-func sound(r Result) string { return strings.Join(r.doubted(), "; ") }
+// sound says why a run's figures don't describe the system, if they don't.
+func sound(r Result) string { return cmp.Or(strings.Join(r.doubted(), "; "), "sound") }
 
 // asked is what a plan sends, by its keys; a different seed sends the same mix. What a search sends depends on how it judges.
 func asked(p Plan) map[string]string {

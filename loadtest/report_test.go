@@ -127,10 +127,10 @@ func TestBaseline(t *testing.T) {
 			}
 		}
 		for name, change := range map[string]func(*Result){
-			"shard left out, now 1/2":                    func(r *Result) { r.Shard = &Shard{Index: 1, Of: 2} },
-			"requests sent left out, now 50 of":          func(r *Result) { r.Sent = 50 },
-			"figures left out, now the generator lagged": func(r *Result) { r.Doubts = []string{"the generator lagged"} },
-			"figures left out, now interrupted after 10": func(r *Result) { r.Verdict, r.Reasons = Invalid, []string{"interrupted after 10"} },
+			"shard all, now 1/2":                      func(r *Result) { r.Shard = &Shard{Index: 1, Of: 2} },
+			"requests sent all, now 50 of":            func(r *Result) { r.Sent = 50 },
+			"figures sound, now the generator lagged": func(r *Result) { r.Doubts = []string{"the generator lagged"} },
+			"figures sound, now interrupted after 10": func(r *Result) { r.Verdict, r.Reasons = Invalid, []string{"interrupted after 10"} },
 		} {
 			other := before
 			change(&other)

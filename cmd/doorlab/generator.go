@@ -113,7 +113,7 @@ func startAt(text string, now time.Time) (at time.Time, err error) {
 	}
 	if at, err = time.Parse(time.RFC3339Nano, text); err != nil {
 		if at, err = time.Parse("15:04:05Z", text); err != nil {
-			return at, usagef("--start-at %q: must be a time such as 2026-11-22T09:00:00Z, or a time of day such as 09:00:00Z in UTC", text)
+			return at, usagef("--start-at %q: must be a time such as 2026-11-22T09:00:00Z, or a time of day such as 09:00:00Z", text)
 		}
 		y, m, d := now.UTC().Date()
 		at = time.Date(y, m, d, at.Hour(), at.Minute(), at.Second(), 0, time.UTC)

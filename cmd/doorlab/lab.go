@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -191,21 +190,6 @@ func clockCommand(e *env) *cobra.Command {
 	)
 }
 
-// presented tells a phone from a link or its token, as people write them, and gives it the form that a reader gets.
-func presented(text string) (name, value string) {
-	number := strings.NewReplacer("-", "", " ", "", ".", "", "(", "", ")", "").Replace(text)
-	if domestic, ok := strings.CutPrefix(number, "+82"); ok {
-		number = "0" + strings.TrimPrefix(domestic, "0")
-	}
-	if strings.Trim(number, "+0123456789") == "" {
-		return "phone", number
-	}
-	if u, err := url.Parse(text); err == nil && u.Query().Get("t") != "" {
-		return "token", u.Query().Get("t")
-	}
-	return "token", text
-}
-
 func personCommand(e *env) *cobra.Command {
 	type outcome struct {
 		Answered               *bool
@@ -230,8 +214,13 @@ func personCommand(e *env) *cobra.Command {
 			}),
 		labCommand(e, "present DOOR PHONE_OR_TOKEN", "Present a phone, or a link's token, at a door's reader", "  doorlab person present dor_... 01011112222", "a door and a phone or an entry token",
 			func(l labCall, args []string) error {
-				name, value := presented(args[1])
-				return show(l, "/people/present", map[string]any{"doorId": args[0], name: value})
+				body := map[string]any{"doorId": args[0]}
+				if phone, token := client.Person(args[1]); phone != "" {
+					body["phone"] = phone
+				} else {
+					body["token"] = token
+				}
+				return show(l, "/people/present", body)
 			}),
 		labCommand(e, "leaf DOOR ACTION", "Move a door's leaf: open, close or force", "  doorlab person leaf dor_... force", "a door and open, close or force",
 			func(l labCall, args []string) error {

@@ -58,20 +58,3 @@ func TestForeignDirectories(t *testing.T) {
 		}
 	}
 }
-
-// TestPresented: a phone and a link are told apart as people write them.
-func TestPresented(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][2]string{
-		"01011112222":                          {"phone", "01011112222"},
-		"010-1111-2222":                        {"phone", "01011112222"},
-		"+82 10 1111 2222":                     {"phone", "01011112222"},
-		"+82 (0)10-1111-2222":                  {"phone", "01011112222"},
-		"abc123":                               {"token", "abc123"},
-		"http://127.0.0.1:8080/entry?t=abc123": {"token", "abc123"},
-	} {
-		if name, value := presented(text); name != want[0] || value != want[1] {
-			t.Errorf("%s: got %s %s, want %s %s", text, name, value, want[0], want[1])
-		}
-	}
-}

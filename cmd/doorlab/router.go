@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +28,7 @@ func routerCommand(e *env) *cobra.Command {
 				return err
 			}
 			rc.Virtual = clock == "virtual"
-			if err := cmp.Or(boardsFlag(boards, 0)); err != nil {
+			if err := boardsFlag(boards, 0); err != nil {
 				return err
 			}
 			for flag, addr := range map[string]string{"http": rc.HTTP, "mqtt": rc.MQTT} {

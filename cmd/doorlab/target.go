@@ -86,7 +86,7 @@ func (f *targetFlags) check() error {
 	if err := cmp.Or(oneOf("link", f.link, testbed.Memory, testbed.TCP), oneOf("client", f.client, testbed.Paho, testbed.Light)); err != nil {
 		return err
 	}
-	if err := cmp.Or(boardsFlag(f.boards, 1)); err != nil {
+	if err := boardsFlag(f.boards, 1); err != nil {
 		return err
 	}
 	if f.target == "" && len(f.control) > 0 {

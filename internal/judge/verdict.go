@@ -40,6 +40,8 @@ type Verdict struct {
 	// Unseen are cases that the promise names and nobody saw in the history. They change no status: a file may be about one
 	// case alone. The whole built-in suite has to show them all.
 	Unseen []string `json:"unseen,omitempty"`
+	// Strict: a run that has to prove the clause has to show every case.
+	Strict bool `json:"strict,omitempty"`
 }
 
 // Bad is a breach: the event, why, and the related events in order.

@@ -19,11 +19,11 @@ func (*Step) HintKey(wrong string) string {
 	case slices.Contains(methods, strings.ToUpper(key)):
 		return fmt.Sprintf(", use call: {method: %s, path: /...}", strings.ToUpper(key))
 	case key == "status" || key == "http":
-		return ", it belongs inside the verb, as in call: {path: /..., status: 409}; or use expect: status == 409"
+		return "; it belongs inside the verb, as in call: {path: /..., status: 409}; or use expect: status == 409"
 	case slices.Contains(inCall, key):
-		return ", it belongs inside call, as in call: {method: POST, path: /..., body: {...}}"
+		return "; it belongs inside call, as in call: {method: POST, path: /..., body: {...}}"
 	case key == "error" || key == "match":
-		return ", it belongs inside the verb, as in call: {path: /..., status: 409, error: device_offline}"
+		return "; it belongs inside the verb, as in call: {path: /..., status: 409, error: device_offline}"
 	case key == "assert" || key == "asserts" || key == "test" || key == "tests":
 		return ", use expect: status == 409"
 	case key == "captures" || key == "extract":
@@ -46,7 +46,7 @@ func (*Call) HintKey(wrong string) string {
 	case "captures":
 		return ", use capture beside call, not inside it"
 	case "expect", "capture", "within":
-		return fmt.Sprintf(", put %s beside call, not inside it", key)
+		return fmt.Sprintf("; put %s beside call, not inside it", key)
 	}
 	return ""
 }

@@ -204,5 +204,5 @@ func (x *frame) tooLong(place string, a *answer) error {
 			return err
 		}
 	}
-	return errors.New("the default period, now-1h to +72h, is longer than a door of the place allows; give from and to: " + a.short())
+	return fmt.Errorf("the period is longer than a door of the place allows; give from and to (by default now-1h and +72h) (%s)", a.short())
 }

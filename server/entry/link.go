@@ -62,7 +62,7 @@ func (s *Service) Open(ctx context.Context, token, doorID string) (res OpenResul
 			return res, err
 		}
 	}
-	return OpenResult{}, fail.New(fail.StorageUnavailable, "the permit changes all the time; try again")
+	return OpenResult{}, fail.New(fail.StorageUnavailable, "the permit keeps changing; try again")
 }
 
 // manyChanges is how often a permit may change while its link is pressed.

@@ -164,9 +164,9 @@ func finite(text string) (float64, error) {
 func (c *Console) addFault(r *http.Request) (Said, error) {
 	body := map[string]any{"fault": r.PostFormValue("fault")}
 	on := cmp.Or(r.PostFormValue("on"), "boards")
-	for other, own := range map[string]string{"boards": r.PostFormValue("filled"), "place": "", "share": usualShare} { // what the page itself filled in
-		if text := strings.TrimSpace(r.PostFormValue(other)); other != on && text != "" && text != strings.TrimSpace(own) {
-			return Said{}, faults.Badly(other, "is filled in, but %s is chosen", on)
+	for _, other := range []struct{ field, own string }{{"boards", r.PostFormValue("filled")}, {"place", ""}, {"share", usualShare}} { // own: what the page itself filled in
+		if text := strings.TrimSpace(r.PostFormValue(other.field)); other.field != on && text != "" && text != strings.TrimSpace(other.own) {
+			return Said{}, faults.Badly(other.field, "is filled in, but %s is chosen", on)
 		}
 	}
 	switch on {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/world"
@@ -90,12 +91,18 @@ func (n names) boardIDs(text string) (out []string) {
 	return out
 }
 
-// placeID is the id of a place that was named or chosen; text that is neither is left to be judged as an id.
+// placeID is the id of a place that was named or chosen; text that is neither, or the name of several, is left to be judged
+// as an id.
 func (n names) placeID(text string) string {
+	found := ""
 	for id, p := range n.places {
-		if p.Name == text && n.places[text] == nil {
-			return id
+		switch {
+		case p.Name != text || n.places[text] != nil:
+		case found != "":
+			return text
+		default:
+			found = id
 		}
 	}
-	return text
+	return cmp.Or(found, text)
 }

@@ -137,11 +137,8 @@ func (c *Console) visitRow(x visit) feedRow {
 		x.PlaceID = d.Place.ID
 	}
 	row.Place, row.PlaceID = c.names.place(x.PlaceID), x.PlaceID
-	if x.Way != "" {
-		ask := url.Values{"place": {x.PlaceID}, "door": {x.DoorID}}
-		if x.GrantID != "" {
-			ask.Set("grant", x.GrantID)
-		}
+	if x.Way != "" && x.GrantID != "" { // without a grant, the row itself says all there is to say
+		ask := url.Values{"place": {x.PlaceID}, "door": {x.DoorID}, "grant": {x.GrantID}}
 		row.Why = "/people?" + ask.Encode() + "#why"
 	}
 	return row

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/why"
 )
@@ -154,13 +155,13 @@ func (c *Console) people(r *http.Request) (any, error) {
 // explain asks why; what is wrong about the question is said on the page.
 func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string) {
 	ask := url.Values{"placeId": {v.Place}, "doorId": {v.Door}}
-	switch {
+	switch phone, token := client.Person(person); {
 	case person == "":
 		ask.Set("grantId", grantID)
-	case isPhone(person):
-		ask.Set("phone", person)
+	case phone != "":
+		ask.Set("phone", phone)
 	default:
-		ask.Set("link", person)
+		ask.Set("link", token)
 	}
 	if v.At != "" {
 		ask.Set("at", v.At)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -47,22 +46,14 @@ func (c *Console) play(r *http.Request, v visitor) (Said, error) {
 	return c.present(r, v)
 }
 
-// isPhone: digits with what people write between them.
-func isPhone(s string) bool { return strings.Trim(s, "0123456789+- ") == "" }
-
 // who reads the person of a form: a phone, or the token of a link.
 func who(r *http.Request) (phone, token string, err error) {
-	text := strings.TrimSpace(r.PostFormValue("person"))
-	switch {
-	case text == "":
+	text := r.PostFormValue("person")
+	if strings.TrimSpace(text) == "" {
 		return "", "", faults.Badly("person", "must be a phone number, an entry link, or its token")
-	case isPhone(text):
-		return strings.NewReplacer("-", "", " ", "").Replace(text), "", nil
 	}
-	if u, err := url.Parse(text); err == nil && u.Query().Get("t") != "" {
-		text = u.Query().Get("t")
-	}
-	return "", text, nil
+	phone, token = client.Person(text)
+	return phone, token, nil
 }
 
 // came is what came of an attempt.
