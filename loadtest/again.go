@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 )
@@ -34,11 +37,10 @@ func Judge(dir string) (res Result, err error) {
 	if err != nil {
 		return res, err
 	}
-	most := int64(judgedAtOnce)
-	if shared { // what came before the run is divided from it by an event that every place has
-		most = max(most, g.History.Count)
+	if shared && g.History.Count > judgedAtOnce { // the places were written one after the other, what came before the run too
+		return res, fmt.Errorf("its target was shared, and of such a history at most %s events can be judged again", amount.Number(judgedAtOnce))
 	}
-	if err := division.Groups(most, func(lists [][]history.Event) error {
+	if err := division.Groups(judgedAtOnce, func(lists [][]history.Event) error {
 		if !shared {
 			lists = [][]history.Event{history.Merge(lists...)} // groups were written one after the other
 		}
@@ -76,18 +78,25 @@ func divide(path string, want history.Summary, into *history.Division, parts *ju
 	return shared, failed
 }
 
-// again replaces the guarantees, and decides the verdict as it would have been decided with these.
+// again replaces the guarantees, and decides the verdict as it would have been decided with these: first the doubts, which a
+// broken limit on times can't overrule.
 func (res *Result) again(g *Guarantees, verdicts []judge.Verdict) {
-	res.Guarantees, res.Verdict, res.Reasons = g, Pass, nil
+	doubts := slices.DeleteFunc(slices.Clone(res.doubted()), func(why string) bool {
+		return slices.ContainsFunc(res.Guarantees.Rows, func(r judge.Row) bool { return strings.HasPrefix(why, r.Clause+": ") })
+	})
+	res.Guarantees, res.Verdict, res.Reasons, res.Doubts = g, Pass, nil, nil
 	g.settle(verdicts)
+	res.doubt(doubts...)
 	for _, t := range res.Thresholds {
-		if !t.OK {
-			res.Verdict, res.Reasons = Fail, append(res.Reasons, t.why())
+		if t.OK {
+			continue
+		}
+		res.Reasons = append(res.Reasons, t.why())
+		l, err := parseThreshold(t.Name[strings.LastIndex(t.Name, " ")+1:], t.Limit)
+		if res.Verdict == Pass || err == nil && l.answers() && t.Value != none {
+			res.Verdict = Fail
 		}
 	}
-	if res.judgeBreaches(); res.Verdict == Pass && len(res.Doubts) > 0 {
-		res.Verdict = Invalid
-	}
-	res.Reasons = append(res.Reasons, res.Doubts...)
+	res.judgeBreaches()
 	res.judgeGuarantees()
 }

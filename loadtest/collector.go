@@ -114,16 +114,22 @@ func (c *collector) record(outcome vocab.Outcome, took, since, lag time.Duration
 	record(c.lag, lag)
 }
 
-// arrived notes when an answer came. What wasn't served isn't counted.
+// arrived notes when an answer came. What wasn't served isn't counted, and a 504 is due late.
 func (c *collector) arrived(outcome vocab.Outcome, at time.Duration) {
-	if outcome != rejected && outcome != noAnswer {
+	if outcome != rejected && outcome != noAnswer && outcome != vocab.NoResponse {
 		_ = c.came.RecordValue(max(at.Milliseconds(), 1)) // no load takes longer than the histogram's range
 	}
 }
 
-// answeredBy is when 99% of the answers had come, in seconds since the load began. The last ones would tell of their own
-// slowness, not of how many the system answers per second.
+// fewAnswers are too few to tell a system that falls behind from one slow answer.
+const fewAnswers = 100
+
+// answeredBy is when 99% of the answers had come, in seconds since the load began; 0 for a few. The last ones would tell of
+// their own slowness, not of how many the system answers per second.
 func (c *collector) answeredBy() float64 {
+	if c.came.TotalCount() < fewAnswers {
+		return c.by
+	}
 	return max(c.by, float64(c.came.ValueAtPercentile(99))/1000)
 }
 

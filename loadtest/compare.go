@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -57,8 +58,11 @@ func differences(before, now Result) (out []string) {
 			}
 		}
 	}
-	for key, of := range map[string]func(Result) string{"shard": part, "requests sent": complete, "figures": sound} {
+	for key, of := range map[string]func(Result) string{"shard": part, "requests sent": complete} {
 		was[key], is[key] = of(before), of(now)
+	}
+	if a, b := sound(before), sound(now); a != allSound || b != allSound { // also if both are unsound alike
+		out = append(out, fmt.Sprintf("figures %s, now %s", a, b))
 	}
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(is)))))) {
 		if a, b := was[key], is[key]; a != b {
@@ -85,7 +89,17 @@ func complete(r Result) string {
 }
 
 // sound says why a run's figures don't describe the system, if they don't.
-func sound(r Result) string { return cmp.Or(strings.Join(r.doubted(), "; "), "sound") }
+func sound(r Result) string {
+	doubts := slices.DeleteFunc(slices.Clone(r.doubted()), func(why string) bool { // what is said of guarantees isn't about figures
+		return strings.HasPrefix(why, "the guarantees are not judged") || strings.HasPrefix(why, "the history could not be read") || clauseFirst.MatchString(why)
+	})
+	return cmp.Or(strings.Join(doubts, "; "), allSound)
+}
+
+const allSound = "sound"
+
+// clauseFirst is how a doubt about a guarantee begins.
+var clauseFirst = regexp.MustCompile(`^[A-Z]+-\d+: `)
 
 // asked is what a plan sends, by its keys; a different seed sends the same mix. What a search sends depends on how it judges.
 func asked(p Plan) map[string]string {

@@ -56,7 +56,7 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	res.judgeFaults(c)
 	judgeThresholds(&res, c)
 	r.judgeContract(&res)
-	res.judgeSilence(r.opts.Judge)
+	res.judgeSilence(r.opts.Judge && (r.shard == nil || r.shard.Of == 1)) // shards are judged together
 	if len(weak) > 0 && res.Verdict == Fail {
 		res.Notes = append(res.Notes, "the generator couldn't keep up, so the latencies say nothing about the system; how requests were answered does")
 	}

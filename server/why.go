@@ -8,7 +8,6 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/why"
 	"github.com/doorlab/doorlab/server/console"
-	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 )
@@ -41,7 +40,7 @@ func (s *Server) visitor(placeID, phone, token, grantID string) (v console.Visit
 			phone = g.Phone
 		}
 	} else {
-		phone = entry.National(phone)
+		phone = access.National(phone)
 		v.PhoneHash = access.NewPhoneKey(s.secret.Of("phones"), placeID).Hash(phone)
 	}
 	v.Actor, v.Label = access.MaskPhone(phone)

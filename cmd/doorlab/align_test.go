@@ -67,6 +67,9 @@ func TestCheckThatCannotBegin(t *testing.T) {
 	defer s.Close()
 	run := filepath.Join(t.TempDir(), "run")
 	must.OK(t, os.MkdirAll(filepath.Join(run, "report.html", "not a report"), 0o755)) // can't be cleared
+	for _, name := range []string{"config.json", "verdicts.json"} {
+		must.OK(t, os.WriteFile(filepath.Join(run, name), nil, 0o600)) // a run directory, as far as anybody can tell
+	}
 	code, out, errs := runQuietly(t.Context(), "check", "--target", "http://127.0.0.1:1", "--control", s.URL, "--control-token", "t", "--out", run, "terms_values")
 	if code != codeFailure || !strings.Contains(errs, "--out") {
 		t.Errorf("got exit %d, want %d and what is wrong with --out\n%s%s", code, codeFailure, out, errs)

@@ -105,7 +105,7 @@ func reportOf(w *world.World) (out *loadtest.Report) {
 	return out
 }
 
-// startAt reads --start-at: a time, or a time of day in UTC, which is tomorrow's if it was more than 12 hours ago. One that
+// startAt reads --start-at: a time, or a time of day in UTC, the one that is nearest to now. One that
 // has passed is an error, since the other generators began without this one.
 func startAt(text string, now time.Time) (at time.Time, err error) {
 	if text == "" {
@@ -117,8 +117,11 @@ func startAt(text string, now time.Time) (at time.Time, err error) {
 		}
 		y, m, d := now.UTC().Date()
 		at = time.Date(y, m, d, at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
-		if now.Sub(at) > 12*time.Hour { // two minutes from now, around midnight
+		switch { // around midnight, two minutes from now is tomorrow, and a minute ago yesterday
+		case now.Sub(at) > 12*time.Hour:
 			at = at.AddDate(0, 0, 1)
+		case at.Sub(now) > 12*time.Hour:
+			at = at.AddDate(0, 0, -1)
 		}
 	}
 	if !at.After(now) {

@@ -158,8 +158,10 @@ func TestStartAroundMidnight(t *testing.T) {
 	if at, err := startAt("00:01:00Z", now); err != nil || !at.Equal(now.Add(2*time.Minute)) {
 		t.Errorf("got %s, %v, want two minutes later", at, err)
 	}
-	if at, err := startAt("23:58:00Z", now); err == nil {
-		t.Errorf("got %s for a minute ago, want an error", at)
+	for text, now := range map[string]time.Time{"23:58:00Z": now, "23:59:59Z": now.Add(65 * time.Second)} {
+		if at, err := startAt(text, now); err == nil {
+			t.Errorf("got %s for %s, a minute ago, want an error", at, text)
+		}
 	}
 }
 

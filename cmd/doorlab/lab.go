@@ -142,7 +142,7 @@ func controlCommand(e *env, f *labFlags, use, short, example, what string, run f
 			if err != nil {
 				return err
 			}
-			return cmp.Or(run(labCall{e, cl, f.json, c}, args), stop())
+			return cmp.Or(run(labCall{e, cl, f.json, c}, args), callError(stop()))
 		},
 	}
 	f.add(c)

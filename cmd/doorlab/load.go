@@ -63,7 +63,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 	s.StringVar(&f.rate, "rate", "", "`requests` per second in place of the plan's rate, like 300 or 600/m; rate_min moves with it (default: as in the plan)")
 	s.DurationVar(&f.duration, "duration", 0, "how long to send requests, in place of the plan's duration (default: as in the plan)")
 	s.StringVar(&f.secretFile, "secret-file", "", "with --broker, the secret file the server runs with (default: passwords derive from the seed)")
-	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or today's 15:04:05Z in UTC, so that generators start together (default: when ready)")
+	s.StringVar(&f.startAt, "start-at", "", "send the first request at this `time`, RFC 3339 or a time of day such as 15:04:05Z, so that generators start together (default: when ready)")
 	s.StringVar(&f.config, "config", "", "YAML file whose keys are flag names")
 	s.StringVar(&f.o.OutDir, "out", "", "run directory (default: runs/load-<time>)")
 	s.StringVar(&f.o.Baseline, "baseline", "", "result.json of a previous run to compare with")

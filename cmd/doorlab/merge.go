@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,19 +44,18 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			}
 			load, err := loads(args)
 			if err == nil {
-				err = free(out, load)
+				err = cmp.Or(mergedBefore(args), leavesAlone(out, args))
 			}
 			if err != nil {
 				return err
 			}
-			if err := mergedBefore(args); err != nil {
+			release, err := hold(out, load)
+			if err != nil {
 				return err
 			}
+			defer release()
 			if load {
 				return mergeLoads(e, v, asJSON, out, args)
-			}
-			if err := leavesAlone(out, args); err != nil {
-				return err
 			}
 			if err := clearOut(out); err != nil {
 				return err

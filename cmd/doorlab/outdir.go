@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/gofrs/flock"
 
@@ -53,7 +54,9 @@ func hold(out string, load bool) (release func(), err error) {
 	lock := flock.New(filepath.Join(out, report.RunningFile))
 	free := false
 	if err == nil {
-		free, err = lock.TryLock()
+		if free, err = lock.TryLock(); errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.ENOLCK) {
+			free, err = true, nil // some file systems have no locks
+		}
 	}
 	switch {
 	case err != nil:

@@ -42,7 +42,7 @@ func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error,
 		}
 		out := &ndjson{to: w}
 		switch err := writeSince(out, since); {
-		case out.begun: // the missing last line says what went wrong
+		case out.begun: // the missing last line says that it broke off
 		case err == nil:
 			w.Header().Set("Content-Type", ndjsonType)
 		default:

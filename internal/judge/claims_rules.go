@@ -71,11 +71,12 @@ func (c *call) stored(windows []refWindow) bool {
 	mode, _ := c.In["mode"].(string)
 	starts, _ := instant(want.StartsAt)
 	ends, _ := instant(want.EndsAt)
+	starts, ends = stored(starts), stored(ends)
 	for _, w := range of {
 		if w.Ref != want.Ref || w.Mode != mode || c.out("policyId") != "" && w.ID != c.out("policyId") {
 			continue
 		}
-		if want.Ref != "custom" || sameWeek(w.Week, want.Week) && (want.StartsAt == "" || bound(w.StartsAt) == starts) && (want.EndsAt == "" || bound(w.EndsAt) == ends) {
+		if want.Ref != "custom" || sameWeek(w.Week, want.Week) && (want.StartsAt == "" || w.StartsAt == starts) && (want.EndsAt == "" || w.EndsAt == ends) {
 			return true
 		}
 	}
@@ -85,10 +86,10 @@ func (c *call) stored(windows []refWindow) bool {
 // unixZero stands for the first moment of 1970 in a window, where 0 means none.
 const unixZero = -62_135_596_800_000
 
-// bound is the moment that a window's start or end means, in Unix ms.
-func bound(ms int64) int64 {
-	if ms == unixZero {
-		return 0
+// stored is how a window's start or end is stored, in Unix ms.
+func stored(ms int64) int64 {
+	if ms == 0 {
+		return unixZero
 	}
 	return ms
 }

@@ -165,7 +165,7 @@ func cmd4(v *View) Verdict {
 	out := t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
 		amount.Number(n.timed), secs(n.latestMs), amount.Number(n.acted+n.idle), amount.Number(n.acted), amount.Number(n.idle))).
 		triedIf(v.told, v.ended(vocab.NoResponse)+n.late, "no command had an unknown outcome (a reason that begins with sim: doesn't count), and no board refused one as expired").
-		showsIf(v.told, sight{n.acted, acted504}, sight{n.idle, idle504})
+		showsIf(v.told, sight{n.acted - n.asActed, acted504}, sight{n.idle - n.asIdle, idle504})
 	out.Strict = true // a run that has to prove it needs both kinds of 504
 	return out
 }
@@ -178,6 +178,7 @@ const (
 
 type cmd4numbers struct {
 	acted, idle, timed int
+	asActed, asIdle    int // of those, as a reason asked the test place
 	late               int // refused by a board as expired
 	latestMs           int64
 }
@@ -194,9 +195,13 @@ func (v *View) cmd4() (*tally, cmd4numbers) {
 			t.checked++
 			switch len(c.acts) {
 			case 0:
-				n.idle++
+				if n.idle++; c.simulated(v, "") {
+					n.asIdle++
+				}
 			case 1:
-				n.acted++
+				if n.acted++; c.simulated(v, "") {
+					n.asActed++
+				}
 			default:
 				t.bad(c.acts[1], "%s has no known outcome and actuated %d times", c.id, len(c.acts)) // [CMD-4]
 			}

@@ -39,7 +39,7 @@ func ent4(v *View) Verdict {
 	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s attempts in %s records, once each",
 		amount.Number(commands), amount.Number(attempts), amount.Number(len(v.records)))).
 		triedIf(v.told, v.ofBoth(), "no records were read, and there wasn't both a command and an attempt to enter").
-		showsIf(v.hasRecords, sight{commands, "a command"}, sight{attempts, "an attempt to enter"})
+		showsIf(v.told, sight{commands, "a command"}, sight{attempts, "an attempt to enter"})
 }
 
 // ofBoth is how many records there are at places where operators' and people's are among them or somebody read them.

@@ -34,7 +34,7 @@ type Row struct {
 	Missing []string `json:"missing,omitempty"` // kinds of evidence that the checkers lack
 	Untried []string `json:"-"`                 // what the promise is about but never happened
 	Unseen  []string `json:"unseen,omitempty"`  // of a PASS: the cases that the promise names and nobody saw
-	strict  bool     // see Verdict.Strict
+	Strict  bool     `json:"-"`                 // see Verdict.Strict
 	Planted string   `json:"planted,omitempty"` // of a PASS: how many of the clause's planted bugs are known to be caught
 }
 
@@ -148,7 +148,7 @@ func (r *Row) verdict(v Verdict) {
 	r.Checked += v.Checked
 	r.Judged += v.Checked
 	r.Real += v.Real
-	r.Missing, r.Untried, r.Unseen, r.strict = v.Missing, v.Untried, v.Unseen, v.Strict
+	r.Missing, r.Untried, r.Unseen, r.Strict = v.Missing, v.Untried, v.Unseen, v.Strict
 	if weight[v.Status] > weight[r.Status] {
 		r.Status, r.Number, r.FirstBad = v.Status, v.Number, v.FirstBad
 	}
@@ -198,7 +198,7 @@ func (r *Row) stand(basis Basis) {
 		r.Status, r.Number = Skipped, "asserted only, "+asserted
 	case r.Status == Pass && len(r.Missing) > 0 && basis.requires(r.Clause):
 		r.Status, r.Number = Invalid, "no "+strings.Join(r.Missing, ", no ")+" · "+r.Number
-	case r.Status == Pass && len(r.Unseen) > 0 && (basis.Cases || r.strict && basis.requires(r.Clause)):
+	case r.Status == Pass && len(r.Unseen) > 0 && (basis.Cases || r.Strict && basis.requires(r.Clause)):
 		r.Status, r.Number = Invalid, "nobody saw "+strings.Join(r.Unseen, ", or ")+" · "+r.Number
 	case r.Status == Pass && len(r.Untried) > 0: // it held, but what it is about never happened
 		r.Status, r.Number = Skipped, strings.Join(r.Untried, "; ")+" · "+r.Number

@@ -24,7 +24,7 @@ func TestUnseen(t *testing.T) {
 		"PERM-3": "a revocation that is cleared", "PERM-4": "", "PERM-5": "a permit longer than a door's own maximum",
 		"PERM-6": "a new permit without doorIds, a registration that keeps doors, a registration that replaces doors",
 		"PERM-7": "a permit that is expired", "ENT-2": "a closed window", "ENT-3": "an opening that ends as a command for the door does",
-		"CMD-7": "", "OFF-2": "", "OFF-4": "", "IMP-1": "", "LEG-1": "",
+		"CMD-7": "", "OFF-2": "", "OFF-4": "", "IMP-1": "", "LEG-1": "a command that succeeds",
 	} {
 		if whole[clause] != want {
 			t.Errorf("%s of the whole history: %q is unseen, want %q", clause, whole[clause], want)

@@ -56,7 +56,7 @@ func (c *call) record() {
 		return
 	}
 	x := inbox.Exchange{Came: c.came, PlaceID: who.PlaceID, Customer: customer, KeyID: who.KeyID, Addr: c.address(), RequestID: c.id, Method: c.r.Method, Route: c.op.Path,
-		Target: c.r.URL.RequestURI(), DoorID: cmp.Or(c.door.ID, c.seen.doorID), Token: c.bearer(), Given: c.seen.given.AccessToken, Key: c.r.Header.Get("Idempotency-Key"),
+		Target: cmp.Or(c.r.RequestURI, c.r.URL.RequestURI()), DoorID: cmp.Or(c.door.ID, c.seen.doorID), Token: c.bearer(), Given: c.seen.given.AccessToken, Key: c.r.Header.Get("Idempotency-Key"),
 		Type: c.r.Header.Get("Content-Type"), Request: c.body(), Status: c.status, Code: c.code, Answer: c.seen.answer,
 		Replayed: c.w.Header().Get("Idempotent-Replayed") != "", CommandID: c.seen.commandID, Took: clock.Mono() - c.began}
 	if sec, err := strconv.Atoi(c.w.Header().Get("Retry-After")); err == nil {

@@ -61,6 +61,7 @@ type State struct {
 	BoardID         string
 	PlaceID         string
 	PasswordHash    string    // of HashPassword
+	HelloTurn       int64     // Origin.Turn of the latest hello that began a connection; not stored
 	Doors           []Door    // read only, by channel
 	FirstSeenAt     time.Time // zero = never said hello
 	Since           time.Time

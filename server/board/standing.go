@@ -42,7 +42,11 @@ const (
 func (s *State) Stand(list []Standing, from Origin, now time.Time) (newer bool) {
 	next := make(map[int]Reported, len(s.Doors))
 	maps.Copy(next, s.Standings)
+	if from.By != ByHello && from.Turn > 0 && from.Turn < s.HelloTurn { // of before: it may even be another board's
+		return false
+	}
 	if from.By == ByHello { // another board may have taken its place, which starts from a lower number
+		s.HelloTurn = from.Turn
 		for channel, known := range next {
 			known.Seq = 0
 			next[channel] = known
@@ -95,6 +99,7 @@ const (
 type Heard struct {
 	At      int64 // by the board's wall clock, Unix ms; 0 = not told
 	Report  bool
+	Loose   bool      // a clock may be jumping, so At proves nothing unless it is a report's
 	Sent    time.Time // when a report's command was sent; zero = not known
 	Arrived time.Time
 }
@@ -127,6 +132,8 @@ func (h Heard) off(since int64) int64 {
 	}
 	sent := h.Sent.UnixMilli()
 	switch {
+	case h.Loose && !h.Report:
+		return 0
 	case at > now+slack.Milliseconds():
 		return now - at
 	case told && h.Report && !h.Sent.IsZero() && at < sent-slack.Milliseconds():

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -17,7 +16,7 @@ import (
 // see ENT-1 and ENT-2. Calls from one number for one door within 3 s are one opening, and a number opens at most six
 // times per minute. Errors: only the Executor's and the store's; a refusal is a result.
 func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error) {
-	number := National(to)
+	number := access.National(to)
 	p, err := s.cfg.Store.PlaceByPhone(number)
 	if errors.Is(err, fail.ErrNotFound) {
 		return CallResult{}, nil
@@ -25,7 +24,7 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	if err != nil {
 		return CallResult{}, err
 	}
-	v, err := s.visit(vocab.Phone, p.ID, National(from))
+	v, err := s.visit(vocab.Phone, p.ID, access.National(from))
 	if err != nil {
 		return CallResult{}, err
 	}
@@ -109,28 +108,4 @@ func (v visit) valid() []access.Grant {
 		return 1
 	})
 	return out
-}
-
-// National is a phone number in the form in which it is stored: the digits of the national form. Callers show up as
-// 010-1234-5678 or +82 10 1234 5678. Nationwide numbers such as 1588-1234 are dialled without a 0 everywhere. A foreign
-// number keeps its plus sign, so that it never equals a domestic one.
-func National(number string) string {
-	number = strings.TrimSpace(number)
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, number)
-	switch {
-	case strings.HasPrefix(number, "+82"):
-		bare := strings.TrimPrefix(digits[2:], "0")
-		if len(bare) == len("15881234") && bare[0] == '1' { // mobile numbers have more digits
-			return bare
-		}
-		return "0" + bare
-	case strings.HasPrefix(number, "+"):
-		return "+" + digits
-	}
-	return digits
 }

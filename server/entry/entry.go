@@ -54,6 +54,7 @@ type Config struct {
 type Service struct {
 	cfg      Config
 	openings *limit.Window // per link, and per calling number and place
+	attempts *limit.Window // the same, whatever came of them: each leaves a record
 	denials  *limit.Window // per link or number likewise; records of unknown links per place
 	unknown  *limit.Window // denials per unknown link
 	refused  *limit.Window // records of refused calls per number and place
@@ -76,6 +77,7 @@ var errAborted = errors.New("entry: the opening was aborted")
 func New(cfg Config) *Service {
 	return &Service{cfg: cfg,
 		openings: limit.New(openingsPerMinute, time.Minute),
+		attempts: limit.New(denialsPerMinute, time.Minute),
 		denials:  limit.New(denialsPerMinute, time.Minute),
 		unknown:  limit.New(denialsPerMinute, time.Minute),
 		refused:  limit.New(refusedPerMinute, time.Minute),

@@ -104,6 +104,10 @@ func (s *Service) press(ctx context.Context, b button, v visit, credited string,
 		if ok, retry := s.openings.Allow(b.who, now); !ok {
 			return &fail.Error{Code: fail.RateLimited, Message: "too many openings within a minute", RetryAfter: retry}
 		}
+		if ok, retry := s.attempts.Allow(b.who, now); !ok {
+			s.openings.Return(b.who, now)
+			return &fail.Error{Code: fail.RateLimited, Message: "too many attempts within a minute", RetryAfter: retry}
+		}
 		return nil
 	})
 	if err != nil {

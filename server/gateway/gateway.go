@@ -91,10 +91,13 @@ type Gateway struct {
 	life    int64
 	epochs  atomic.Int64
 	jumped  atomic.Int64 // domain ms of the last jump, which counts as contact with every live connection
-	deafen  func()       // ends the subscription to jumps; nil on a clock without them
-	count   counters
-	drops   drops
-	tick    clock.Timer
+
+	jumpedFrom atomic.Int64 // domain ms from which it jumped
+	virtual    bool         // the clock can jump
+	deafen     func()       // ends the subscription to jumps; nil on a clock without them
+	count      counters
+	drops      drops
+	tick       clock.Timer
 
 	mu        sync.Mutex
 	stopping  bool
@@ -130,7 +133,11 @@ func New(cfg Config) (*Gateway, error) {
 	if v, ok := cfg.Clock.(interface {
 		OnJump(func(from, to time.Time)) (stop func())
 	}); ok {
-		g.deafen = v.OnJump(func(_, to time.Time) { g.jumped.Store(to.UnixMilli()) })
+		g.virtual = true
+		g.deafen = v.OnJump(func(from, to time.Time) {
+			g.jumpedFrom.Store(from.UnixMilli())
+			g.jumped.Store(to.UnixMilli())
+		})
 	}
 	g.tick = cfg.Clock.Every(seenEvery, g.saveSeen)
 	return g, nil

@@ -20,6 +20,7 @@ type asked struct {
 	by     record.By
 	l      *link
 	policy board.Policy
+	again  bool           // the board had confirmed it before
 	end    chan setResult // takes the one result, whether or not the caller still waits
 }
 
@@ -83,7 +84,7 @@ func (b *peer) configure(by record.By, n board.Policy) (*asked, error) {
 	for _, a := range b.asked { // the board may still confirm these: no two policies share a version
 		n.Version = max(n.Version, a.policy.Version+1)
 	}
-	a := &asked{id: id.New("cfg_", b.g.now()), by: by, l: l, policy: n, end: make(chan setResult, 1)}
+	a := &asked{id: id.New("cfg_", b.g.now()), by: by, l: l, policy: n, again: b.st.Policy != nil && n.Version == b.st.Policy.Version, end: make(chan setResult, 1)}
 	if !l.push(wire.DownCfg, encode(wire.Config{ID: a.id, Netloss: n, NotAfterMs: (clock.Mono() + b.g.cfg.NotAfter).Milliseconds()}), nil) {
 		return nil, board.ErrOffline
 	}
@@ -157,7 +158,7 @@ func (b *peer) said(l *link, p board.Policy) {
 		}
 	}
 	for _, a := range b.lost {
-		if a.policy.Version == p.Version && a.policy.GraceSec == p.GraceSec && maps.Equal(a.policy.Channels, p.Channels) {
+		if !a.again && a.policy.Version == p.Version && a.policy.GraceSec == p.GraceSec && maps.Equal(a.policy.Channels, p.Channels) {
 			b.unkept = append(b.unkept, record.OutagePolicy(a.by, b.id, p))
 		}
 	}

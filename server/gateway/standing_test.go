@@ -131,7 +131,7 @@ func TestTheLastStandingStays(t *testing.T) {
 	r := newRig(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		st := seed()["brd_1"]
-		m := &doorModel{T: rt, b: newPeer(r.Gateway, st), numbered: rapid.Bool().Draw(rt, "numbered"), wall: time.Now().UnixMilli() - 3_600_000}
+		m := &doorModel{T: rt, b: newPeer(r.Gateway, st), numbered: rapid.Bool().Draw(rt, "numbered"), wall: time.Now().UnixMilli() - 30*24*3_600_000}
 		m.truth = wire.Standing{Channel: 1, State: "locked", Leaf: "closed", Since: m.wall}
 		m.reconnect()
 		rt.Repeat(map[string]func(*rapid.T){

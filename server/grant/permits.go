@@ -3,7 +3,6 @@ package grant
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -119,8 +118,8 @@ func (r RevokeRequest) check() error {
 	if err := optional("externalRef", r.ExternalRef, 1, maxRef); err != nil {
 		return err
 	}
-	if err := optional("permitId", r.PermitID, 1, math.MaxInt); err != nil { // a long one is just unknown
-		return err
+	if r.PermitID != nil && *r.PermitID == "" { // a long one is just unknown
+		return fail.Invalid("permitId", "must not be empty")
 	}
 	if r.Reason == nil {
 		return nil
