@@ -13,8 +13,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Judge judges the history of a kept run again. What was measured stays as it was written; only the guarantees, and the
-// verdict as far as it rests on them, are decided anew. Errors: of ReadResult; a run whose guarantees were never judged; a
+// Judge judges the history of a kept run again. What was measured stays as it was written: only the guarantees, and the part
+// of the verdict that depends on them, can change. Errors: those of ReadResult; a run whose guarantees were never judged; a
 // history that isn't the one that was judged, or that has too many events of a shared target to be judged in parts.
 func Judge(dir string) (res Result, err error) {
 	if res, err = ReadResult(dir); err != nil {
@@ -64,7 +64,8 @@ func divide(path string, want history.Summary, into *history.Division, parts *ju
 	var failed error
 	sum, err := history.Decode(file, func(e *history.Event) {
 		shared = shared || e.Kind == history.Begun
-		if parts.See(e); failed == nil {
+		parts.See(e)
+		if failed == nil {
 			failed = into.Add(*e)
 		}
 	})
@@ -81,9 +82,10 @@ func divide(path string, want history.Summary, into *history.Division, parts *ju
 // again replaces the guarantees, and decides the verdict as it would have been decided with these: first the doubts, which a
 // broken limit on times can't overrule.
 func (res *Result) again(g *Guarantees, verdicts []judge.Verdict) {
-	doubts := slices.DeleteFunc(slices.Clone(res.doubted()), func(why string) bool {
-		return slices.ContainsFunc(res.Guarantees.Rows, func(r judge.Row) bool { return strings.HasPrefix(why, r.Clause+": ") })
-	})
+	measured := func(whys []string) []string { // without what was said of guarantees
+		return slices.DeleteFunc(slices.Clone(whys), clauseFirst.MatchString)
+	}
+	doubts, was, reasons := measured(res.doubted()), res.Verdict, measured(res.Reasons)
 	res.Guarantees, res.Verdict, res.Reasons, res.Doubts = g, Pass, nil, nil
 	g.settle(verdicts)
 	res.doubt(doubts...)
@@ -99,4 +101,7 @@ func (res *Result) again(g *Guarantees, verdicts []judge.Verdict) {
 	}
 	res.judgeBreaches()
 	res.judgeGuarantees()
+	if res.Verdict == Pass && len(reasons) > 0 { // of a search that was interrupted: the step that broke isn't the one that is kept
+		res.Verdict, res.Reasons = was, reasons
+	}
 }

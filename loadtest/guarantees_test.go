@@ -1,10 +1,12 @@
 package loadtest
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +85,68 @@ func TestProof(t *testing.T) {
 			if kept := err == nil; kept != (c.verdict != Invalid) {
 				t.Errorf("history kept: %v, want %v", kept, c.verdict != Invalid)
 			}
+			judgedAgain(t, dir, res)
 		})
+	}
+}
+
+// judgedAgain: judging a kept load again comes to the same verdict, whatever its result.json claims; a load whose guarantees
+// weren't judged, and a history that lacks an event, are refused.
+func judgedAgain(t *testing.T, dir string, res Result) {
+	t.Helper()
+	must.OK(t, res.Write(dir))
+	if res.Guarantees.History == nil {
+		if _, err := Judge(dir); err == nil || !strings.Contains(err.Error(), "no history") {
+			t.Errorf("a load that wasn't judged: %v, want that it has no history", err)
+		}
+		return
+	}
+	claims := res
+	claims.Verdict, claims.Reasons, claims.Guarantees = Pass, nil, &Guarantees{History: res.Guarantees.History, Basis: res.Guarantees.Basis}
+	for what, kept := range map[string]Result{"as it was": res, "claiming PASS": claims} {
+		must.OK(t, kept.Write(dir))
+		again := must.Get(Judge(dir))(t)
+		if again.Verdict != res.Verdict || !slices.Equal(again.Reasons, res.Reasons) || len(again.Guarantees.Rows) != len(res.Guarantees.Rows) {
+			t.Errorf("%s: judged again, %s %v with %d rows; at first %s %v with %d", what, again.Verdict, again.Reasons, len(again.Guarantees.Rows),
+				res.Verdict, res.Reasons, len(res.Guarantees.Rows))
+		}
+	}
+	path := filepath.Join(dir, historyFile)
+	var events []history.Event
+	must.Get(history.Decode(must.Get(os.Open(path))(t), func(e *history.Event) { events = append(events, *e) }))(t)
+	var shorter bytes.Buffer
+	must.OK(t, history.Write(&shorter, events[:len(events)-1]))
+	must.OK(t, os.WriteFile(path, shorter.Bytes(), 0o600))
+	if _, err := Judge(dir); err == nil || !strings.Contains(err.Error(), "not that run's history") {
+		t.Errorf("a history without its last event: %v, want that it isn't that run's", err)
+	}
+}
+
+// TestAgainKeepsWhatWasMeasured: guarantees that hold make no other load a PASS.
+func TestAgainKeepsWhatWasMeasured(t *testing.T) {
+	t.Parallel()
+	broken := []Threshold{{Name: "p99", Limit: "100ms", Value: "2 s"}}
+	for name, kept := range map[string]Result{
+		"a generator that lagged":  {Verdict: Invalid, Doubts: []string{"the generator lagged"}, Reasons: []string{"the generator lagged"}},
+		"a broken threshold":       {Verdict: Fail, Thresholds: broken, Reasons: []string{broken[0].why()}},
+		"a lag and slow answers":   {Verdict: Invalid, Thresholds: broken, Doubts: []string{"the generator lagged"}, Reasons: []string{"the generator lagged", broken[0].why()}},
+		"an answer that breaches":  {Verdict: Fail, Breaches: 1, Validated: 9, FirstBreach: "x", Reasons: []string{"1 of 9 answers violate the OpenAPI documents: x"}},
+		"an interrupted search":    {Verdict: Fail, Reasons: []string{"the step at 200/s was p99 is 2 s; the limit is 100 ms"}},
+		"a load of an old version": {Verdict: Invalid, Reasons: []string{"interrupted"}},
+	} {
+		for _, also := range []string{"", "CMD-1: 1 of 9 broke it"} { // what was said of a guarantee then is decided again
+			res := kept
+			if also != "" {
+				res.Reasons = append(slices.Clone(kept.Reasons), also)
+			}
+			res.Guarantees = &Guarantees{}
+			if res.again(&Guarantees{}, nil); res.Verdict != kept.Verdict || !slices.Equal(res.Reasons, kept.Reasons) {
+				t.Errorf("%s, %q: %s %q, want %s %q", name, also, res.Verdict, res.Reasons, kept.Verdict, kept.Reasons)
+			}
+		}
+	}
+	res := Result{Verdict: Fail, Reasons: []string{"CMD-1: 1 of 9 broke it"}, Guarantees: &Guarantees{}}
+	if res.again(&Guarantees{}, nil); res.Verdict != Pass || len(res.Reasons) > 0 {
+		t.Errorf("a guarantee that holds now: %s %q, want PASS", res.Verdict, res.Reasons)
 	}
 }
