@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -16,7 +17,7 @@ func onceCalm(t *testing.T, args ...string) (code int, out, errs string) {
 		if again == 0 || code != codeInvalid {
 			return code, out, errs
 		}
-		t.Logf("%s played again: it was INVALID, as on a busy machine", args[0])
+		t.Logf("%s played again: it was INVALID, as on a busy machine\n%s", args[0], out[strings.LastIndex(out, "\nINVALID")+1:])
 		if i := slices.Index(args, "--out"); i >= 0 {
 			if err := os.RemoveAll(args[i+1]); err != nil {
 				t.Error(err)
