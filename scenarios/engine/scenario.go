@@ -26,6 +26,8 @@ type Doc struct {
 // Needs says what a target must offer. What the verbs of a file need is added by itself.
 type Needs struct {
 	Boards   int  `json:"boards,omitempty" jsonschema:"description=At least this many live boards"`
+	Doors    int  `json:"doors,omitempty" jsonschema:"description=Only boards whose first so many doors let people in, on any channels"`
+	Entry    bool `json:"entry,omitempty" jsonschema:"description=Only boards all of whose doors let people in"`
 	Places   int  `json:"places,omitempty" jsonschema:"description=At least this many live places"`
 	Control  bool `json:"control,omitempty" jsonschema:"description=A control listener"`
 	Virtual  bool `json:"virtual,omitempty" jsonschema:"description=A virtual clock"`

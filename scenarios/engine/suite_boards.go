@@ -55,9 +55,21 @@ func period(from, to When) int {
 	return min(longestPermit, int(math.Ceil((after - before).Abs().Hours())))
 }
 
-// needsBoards says which boards a file of the built-in suite needs.
+// needsBoards says which boards a file needs.
 func (f *File) needsBoards() string {
-	const doors = "boards with two entry doors on channels 1 and 2"
+	doors, n := "boards with two entry doors on channels 1 and 2", f.Doc.Needs
+	if n.Doors > 0 {
+		doors = "boards whose first door lets people in"
+		if n.Doors > 1 {
+			doors = fmt.Sprintf("boards whose first %d doors let people in", n.Doors)
+		}
+		if n.Entry {
+			doors = fmt.Sprintf("boards with %d or more doors, all of them entry doors", n.Doors)
+		}
+	}
+	if !f.BuiltIn {
+		return doors
+	}
 	switch hours := f.permits(); hours {
 	case 0:
 		return doors + " and no maximum below 720 h"
@@ -67,6 +79,9 @@ func (f *File) needsBoards() string {
 		return fmt.Sprintf("%s and no maximum below 720 h, in places with none below %d h", doors, hours)
 	}
 }
+
+// choosy reports whether a file can't work with every board.
+func (f *File) choosy() bool { return f.BuiltIn || f.Doc.Needs.Doors > 0 || f.Doc.Needs.Entry }
 
 // setting is a place as its operator set it.
 type setting struct {
@@ -79,11 +94,11 @@ type doorSetting struct {
 	Max    int    `json:"entryPermitMaxHours"`
 }
 
-// odd reports whether a door isn't for entry, or has a maximum.
-func (s *setting) odd(door string) bool {
+// odd reports whether a door isn't for entry, or permits for it must be shorter than least, in hours.
+func (s *setting) odd(door string, least int) bool {
 	for _, d := range s.Doors {
 		if d.DoorID == door {
-			return !d.Entry || d.Max < longestPermit
+			return !d.Entry || d.Max < least
 		}
 	}
 	return false
@@ -100,9 +115,9 @@ func (s *setting) maximum() int {
 	return least
 }
 
-// settings reads the places' settings before the run's first file of the built-in suite.
+// settings reads the places' settings before the run's first file that can't work with every board.
 func (d *directory) settings(ctx context.Context, f *File) error {
-	if !f.BuiltIn || d.run.lab == nil || d.set != nil {
+	if !f.choosy() || d.run.lab == nil || d.set != nil {
 		return nil
 	}
 	set := map[string]*setting{}
@@ -128,18 +143,28 @@ func (l *lab) setting(ctx context.Context, id string) (*setting, error) {
 	return s, l.read(a, http.MethodGet, path, s)
 }
 
-// suits reports whether a file can choose a board: one of the user's own can choose any. Without a control listener nobody
-// says which doors let people in, and for how long.
+// suits reports whether a file can choose a board: one of the user's own can choose any, unless it says what it needs.
+// Without a control listener nobody says which doors let people in, and for how long.
 func (d *directory) suits(f *File, b *boardInfo) bool {
-	if !f.BuiltIn {
+	if !f.choosy() {
 		return true
 	}
-	p := d.places[b.placeID]
-	if p == nil || p.APIKey == "" || len(b.doors) != 2 || !slices.Equal(b.channels, []int{1, 2}) {
+	p, n, least := d.places[b.placeID], f.Doc.Needs, 0
+	if f.BuiltIn {
+		least = longestPermit
+	}
+	switch {
+	case f.BuiltIn && (p == nil || p.APIKey == ""), len(b.doors) < n.Doors:
+		return false
+	case f.BuiltIn && n.Doors == 0 && (len(b.doors) != 2 || !slices.Equal(b.channels, []int{1, 2})):
 		return false
 	}
+	used := b.doors
+	if n.Doors > 0 && !n.Entry {
+		used = b.doors[:n.Doors]
+	}
 	s := d.set[b.placeID]
-	return s == nil || s.maximum() >= f.permits() && !slices.ContainsFunc(b.doors, s.odd)
+	return s == nil || (!f.BuiltIn || s.maximum() >= f.permits()) && !slices.ContainsFunc(used, func(door string) bool { return s.odd(door, least) })
 }
 
 // suiting counts the live places with a board that suits a file, or whose boards aren't known. why says which boards do, ""
@@ -151,7 +176,7 @@ func (d *directory) suiting(f *File) (places int, why string) {
 		if d.suits(f, b) {
 			fits[b.placeID] = true
 		} else {
-			why = ": the built-in suite chooses " + f.needsBoards()
+			why = ": it chooses " + f.needsBoards()
 		}
 	}
 	for id, p := range d.places {
@@ -184,7 +209,7 @@ func (c *Cohort) least(x *frame) int {
 
 // few is the error of a cohort that found too few boards.
 func (x *frame) few(cohort string, found, least int) error {
-	if !x.file.file.BuiltIn {
+	if !x.file.file.choosy() {
 		return fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(found, "board"), cohort, least)
 	}
 	why := fmt.Sprintf("needs %s: there are %d for cohort %s, which needs %d", x.file.file.needsBoards(), found, cohort, least)

@@ -43,7 +43,10 @@ func TestSuits(t *testing.T) {
 		set.Doors = append(set.Doors, doorSetting{DoorID: id, Entry: id != "dor_inner", Max: max})
 	}
 	d := &directory{places: map[string]*Place{"plc_1": {PlaceID: "plc_1", APIKey: "x"}, "plc_keyless": {PlaceID: "plc_keyless"}}, set: map[string]*setting{"plc_1": set}}
-	brief, lasting := &File{BuiltIn: true}, &File{BuiltIn: true}
+	brief, lasting, one, all := &File{BuiltIn: true}, &File{BuiltIn: true}, &File{BuiltIn: true}, &File{BuiltIn: true}
+	one.Doc.Needs.Doors, all.Doc.Needs = 1, Needs{Doors: 1, Entry: true}
+	mine := &File{}
+	mine.Doc.Needs.Doors = 2
 	lasting.Doc.Steps = []Step{{Verbs: Verbs{Permit: &Permit{}}}}
 	fits := boardInfo{placeID: "plc_1", doors: []string{"dor_a", "dor_b"}, channels: []int{1, 2}}
 	for name, c := range map[string]struct {
@@ -60,6 +63,17 @@ func TestSuits(t *testing.T) {
 		"a door with a maximum":          {func(b *boardInfo) { b.doors = []string{"dor_a", "dor_short"} }, brief, false},
 		"a place without a key":          {func(b *boardInfo) { b.placeID = "plc_keyless" }, brief, false},
 		"one door, for a file of a user": {func(b *boardInfo) { b.doors = b.doors[:1] }, &File{}, true},
+
+		"one door where one is enough":            {func(b *boardInfo) { b.doors, b.channels = b.doors[:1], []int{9} }, one, true},
+		"an inner door after it":                  {func(b *boardInfo) { b.doors = []string{"dor_a", "dor_inner"} }, one, true},
+		"an inner door before it":                 {func(b *boardInfo) { b.doors = []string{"dor_inner", "dor_a"} }, one, false},
+		"a maximum where one is enough":           {func(b *boardInfo) { b.doors = []string{"dor_short"} }, one, false},
+		"an inner door where all let people in":   {func(b *boardInfo) { b.doors = []string{"dor_a", "dor_inner"} }, all, false},
+		"three entry doors":                       {func(b *boardInfo) { b.doors = append(b.doors, "dor_c") }, all, true},
+		"a user's file that needs two doors":      {func(b *boardInfo) { b.placeID = "plc_keyless" }, mine, true},
+		"its board has one":                       {func(b *boardInfo) { b.doors = b.doors[:1] }, mine, false},
+		"its board has an inner one":              {func(b *boardInfo) { b.doors = []string{"dor_a", "dor_inner"} }, mine, false},
+		"its board has a door with a short limit": {func(b *boardInfo) { b.doors = []string{"dor_a", "dor_short"} }, mine, true},
 	} {
 		b := fits
 		if c.change(&b); d.suits(c.file, &b) != c.want {
