@@ -42,7 +42,7 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 		f.docs = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/echo":{"get":{"responses":{"200":{"description":"",
 			"content":{"application/json":{"schema":{"properties":{"data":{"properties":{"n":{"type":"` + number + `"}}}}}}}}}}}}}`
 		res, out := play(t, f, `steps: [{call: {path: /echo}}]`, Options{})
-		if res.Status != want || (want == judge.Fail) != strings.Contains(out, "doesn't match the target's OpenAPI document: GET /echo answered 200") {
+		if res.Status != want || (want == judge.Fail) != strings.Contains(out, "doesn't match the target's OpenAPI document: GET /echo was answered with 200") {
 			t.Errorf("%s: got %s, want %s, with the breach of the contract if it is FAIL\n%s", number, res.Status, want, out)
 		}
 	}
