@@ -164,7 +164,7 @@ func relayPlants() []planted {
 					e.Meaning = strings.Replace(e.Meaning, " 5 ", " 0 ", 1)
 				}
 			}
-		}, []string{"CMD-7"}, history.Actuation, "until locked"},
+		}, []string{"CMD-7"}, history.Actuation, "until the door was locked"},
 		{"wrong operation", func(t *testing.T, h *builder) {
 			h.edit(t, 0, acts(t, h, "k-close"), func(e *history.Event) { e.Action = "hold" })
 		}, []string{"CMD-1"}, history.Actuation, "the relay did hold"},
