@@ -20,7 +20,7 @@ func TestNothingProvesNothing(t *testing.T) {
 		want   judge.Status
 		reason string
 	}{
-		"no rows":                {`{cases: [], expect: 1 == 1, clauses: [CMD-6]}`, judge.Blocked, "cases: 0 rows, at least 1 are needed"},
+		"no rows":                {`{cases: [], expect: 1 == 1, clauses: [CMD-6]}`, judge.Blocked, "cases: 0 rows, but at least 1 are needed"},
 		"rows of a range":        {`{cases: "${1..3}", call: {path: /echo}, expect: data.n == 3 and row <= 3}`, judge.Pass, ""},
 		"no rows of a slice":     {`{cases: "${[1, 2][:0]}", expect: 1 == 1}`, judge.Blocked, "cases: 0 rows"},
 		"no rows, allowed":       {`{cases: [], atLeast: 0, expect: 1 == 1}`, judge.Skipped, ""},
