@@ -259,7 +259,7 @@ func TestFaultsAreRefusedInSentences(t *testing.T) {
 			`{"fault":"offline","boards":["brd_x"]}`:                            `board "brd_x" not found`,
 			`{"fault":"offline","placeId":"plc_x"}`:                             `place "plc_x" has no boards`,
 			`{"fault":"offline","boards":["brd_one"],"nth":2}`:                  `nth must be left out: offline does not depend on commands`,
-			`{"fault":"reboot","boards":["brd_one"],"for":"5m"}`:                `for must be left out: reboot acts once and is over`,
+			`{"fault":"reboot","boards":["brd_one"],"for":"5m"}`:                `for must be left out: reboot acts only once`,
 			`{"fault":"offline","boards":["brd_one"],"for":"x"}`:                `for must be a duration such as 10m or 2d`,
 			`{"fault":"offline","boards":["brd_one"],"for":"99999999h"}`:        `for is too long: at most 2562047h`,
 			`{"fault":"offline","share":1e999}`:                                 `share is out of range`,

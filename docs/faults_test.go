@@ -28,7 +28,8 @@ const faultsHead = `# Faults
 
 <!-- generated from internal/faults by make docs: edit the list there -->
 
-Everything that the lab can break. There are four ways to arm a fault; each of these makes a tenth of the boards refuse every command:
+This page lists everything that the lab can break, and what a caller then sees: use it to write scenarios, or to break a running lab by hand.
+There are four ways to arm a fault; each of these makes a tenth of the boards refuse every command:
 
 | where | how |
 |---|---|
@@ -37,7 +38,7 @@ Everything that the lab can break. There are four ways to arm a fault; each of t
 | HTTP | ` + "`POST /lab/v1/faults`" + ` on the control listener with ` + "`{\"fault\":\"refuse\",\"share\":0.1,\"params\":{\"code\":\"jammed\"}}`" + `; the answer has the ` + "`faultId`" + ` |
 | console | the page Faults |
 
-- Name the boards in one way: ` + "`boards`, `placeId` or `share`" + `. Detached boards and the boards of test places take no faults.
+- Name the boards in exactly one way: ` + "`boards`, `placeId` or `share`" + `. Detached boards and the boards of test places take no faults.
 - ` + "`for`" + ` ends a fault after that much of the lab's time, such as ` + "`\"10m\"`" + `. ` + "`DELETE /lab/v1/faults/{id}`" + ` ends it at once, and ` + "`POST /lab/v1/faults/reset`" + ` ends all.
 - Faults on commands also accept ` + "`doorIds`, `commands` and `nth`" + ` (only the n-th matching command). If several apply to one command,
   those further up on this page act first.

@@ -34,7 +34,7 @@ the real server and the simulated boards. 'make museum' runs each of them agains
 should catch it, and fails if one survives. There are %d bugs: %d are caught by 'doorlab check', %d by 'doorlab load',
 %d by a Go test.
 
-A bug is listed under the first clause that it breaks. "Failed" is what the verdict said: the clause, or the step when the bug
+A bug is listed under the first clause that it breaks. "Failed" names what the verdict blamed: the clause, or the step when the bug
 already broke the set-up.
 `
 

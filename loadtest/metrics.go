@@ -24,7 +24,7 @@ func NewMetrics() *Metrics {
 	buckets := prometheus.ExponentialBucketsRange(0.0005, 10, 16)
 	m := &Metrics{registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_load_requests_total",
-			Help: "Requests of the load that are over, by outcome; error: no answer."}, []string{"outcome"}),
+			Help: "Finished requests of the load, by outcome; error: no answer."}, []string{"outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "doorlab_load_request_seconds",
 			Help: "Duration of the load's requests, measured from the planned moment and from the moment when they were sent.", Buckets: buckets}, []string{"from"}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "doorlab_load_lag_seconds",

@@ -24,7 +24,7 @@ func TestAnswersAreHeldAgainstTheDocuments(t *testing.T) {
 		breaches         int64
 	}{
 		{"all fit", someDocs, "", func(int) (int, string) { return 200, "" }, 20, 0},
-		{"an undocumented status", someDocs, "answered 504: the document has no such status", func(n int) (int, string) {
+		{"an undocumented status", someDocs, "answered with 504: the document has no such status", func(n int) (int, string) {
 			if n == 7 {
 				return 504, vocab.NoResponse
 			}

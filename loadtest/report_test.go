@@ -204,7 +204,7 @@ func TestSearchFindsTheLimit(t *testing.T) {
 	})
 }
 
-// TestInterruptedSearch: its figures are those of the highest rate that kept the thresholds so far, as the headline says.
+// TestInterruptedSearch: its figures are those of the highest rate that met the thresholds so far, as the headline says.
 func TestInterruptedSearch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

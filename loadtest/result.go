@@ -62,7 +62,7 @@ type Result struct {
 	Lab        *Lab             `json:"lab,omitempty"`     // nil: the history has no boards
 	Samples    []Sample         `json:"samples,omitempty"` // some requests: of each outcome the first and the slowest
 	Search     []Step           `json:"search,omitempty"`
-	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that kept the thresholds
+	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that met the thresholds
 	Compare    *Comparison      `json:"compare,omitempty"`
 
 	over  time.Time     // when the last answer was there; zero for a result that was read

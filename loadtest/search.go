@@ -64,7 +64,7 @@ func settled(best, worst Result, lo, hi float64) Result {
 	}
 	best.Highest = round(lo, 1)
 	if hi == 0 {
-		best.Notes = append(best.Notes, fmt.Sprintf("even the highest rate of the plan, %s, kept the thresholds: more may be possible", perSecond(lo)))
+		best.Notes = append(best.Notes, fmt.Sprintf("even the highest rate of the plan, %s, met the thresholds: more may be possible", perSecond(lo)))
 	}
 	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
 		best.doubt(fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))

@@ -42,7 +42,7 @@ func newMetrics() *metrics {
 		registry: prometheus.NewRegistry(),
 		requests: hist("doorlab_http_request_seconds", "Duration of API requests by route template, method and status; a path without a route is \"other\".",
 			0.0005, 10, "route", "method", "status"),
-		sync: hist("doorlab_sync_seconds", "Time of the lab's clock until a board applied a change, since its commit or, if that was later, since the board's hello.",
+		sync: hist("doorlab_sync_seconds", "How long it took until a board applied a change, in the lab's time, since the commit or, if that was later, since the board's hello.",
 			0.05, 600, "since"),
 		commits: hist("doorlab_store_commit_seconds", "Duration of database commits.", 0.0001, 10).WithLabelValues().(prometheus.Histogram),
 		writes: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "doorlab_store_commit_writes", Help: "Writes that shared a commit.",
@@ -152,7 +152,7 @@ func (m *metrics) watchSync(s *boardsync.Service) {
 		"delayed repeats to one board.", "kind", map[string]func() int64{"read_failed": count.ReadFailures.Load, "retried": count.Retries.Load,
 		"impossible_ack": count.Impossible.Load, "delayed": count.Delayed.Load})
 	m.gauge("doorlab_sync_cached_bytes", "Encoded changes kept for boards that have not acknowledged them.", "", "", func() float64 { return float64(s.Cached()) })
-	m.gauge("doorlab_sync_lag_seconds", "Time of the lab's clock for which the connected board furthest behind has been missing a change.", "", "",
+	m.gauge("doorlab_sync_lag_seconds", "How long the connected board that is furthest behind has been missing a change, in the lab's time.", "", "",
 		func() float64 { lag, _ := s.Lag(); return lag.Seconds() })
 	m.gauge("doorlab_boards_behind", "Connected boards that have not applied their place's revision.", "", "",
 		func() float64 { _, n := s.Lag(); return float64(n) })

@@ -130,8 +130,8 @@ func TestPeoplePage(t *testing.T) {
 		t.Errorf("a stranger: got %s, want %q in it", text, "this person has no grant here")
 	}
 	text = whyNot(t, p, page, "01099990000", tb.clk.Now().Add(-24*time.Hour).Format(time.RFC3339))
-	if !strings.Contains(text, "What the server would have decided about a call or link") {
-		t.Errorf("before the recording: got %s, want %q in it", text, "What the server would have decided about a call or link")
+	if !strings.Contains(text, "what the server would have decided about a call or link") {
+		t.Errorf("before the recording: got %s, want %q in it", text, "what the server would have decided about a call or link")
 	}
 	clean(t, p, tb.Ready.Control)
 }

@@ -32,7 +32,7 @@ func ageCommand(e *env) *cobra.Command {
 	f := &ageFlags{span: span(30 * day)}
 	c := &cobra.Command{
 		Use:   "age",
-		Short: "Run months and years of virtual time and judge them as they pass",
+		Short: "Run weeks, months or years of virtual time and judge them as they pass",
 		Long: `Runs its own worlds on virtual time: people come and go, permits begin and end,
 lines fail for minutes or days, boards and servers restart, clocks change in
 two of three time zones. Everything is generated from the seed and judged a week at a

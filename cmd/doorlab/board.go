@@ -118,7 +118,7 @@ func boardTell(e *env) *cobra.Command {
 			c.Flags().StringVar(&channel, "channel", "", "channel of the message: cmd, sync, cfg or ack (default: no message is sent)")
 			c.Flags().StringVar(&payload, "payload", "", "the message as JSON (default {})")
 			c.Flags().StringVar(&raw, "raw", "", "the message as it is, instead of --payload")
-			c.Flags().BoolVar(&alone, "alone", false, "from now on the board gets only the messages of this command, so its hello waits for an answer on ack; --alone=false: its server's again")
+			c.Flags().BoolVar(&alone, "alone", false, "from now on the board gets only this command's messages, so its hello waits until you answer it on ack; --alone=false gives it back to its server")
 		})
 }
 

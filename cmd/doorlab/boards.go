@@ -144,7 +144,7 @@ func freshDir(given string) (dir string, cleanup func(), err error) {
 	case err != nil:
 		return "", nil, failf("--data: %s", reason(err))
 	case len(list) > 0:
-		return "", nil, usagef("--data %s: isn't empty; a run begins with an empty directory, or what an earlier run left there would count as its own", given)
+		return "", nil, usagef("--data %s: isn't empty; name an empty or new directory, because what an earlier run left there would count as this run's", given)
 	}
 	return dataDir(given)
 }

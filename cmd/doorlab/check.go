@@ -80,7 +80,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 		},
 	}
 	f.add(c, 1000)
-	c.Flags().Lookup("boards").Usage = "number of simulated boards in scenarios about fleets, and in files that you name if you give this flag; others have up to 20 (not with --world)"
+	c.Flags().Lookup("boards").Usage = "number of simulated boards in scenarios about fleets and, if you give this flag, in files that you name; others have up to 20 (not with --world)"
 	pick.add(c)
 	v.add(c)
 	m.add(c)
@@ -92,7 +92,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 	s.StringToStringVar(&o.Vars, "var", nil, "override a variable of the scenario files, `name=value`")
 	s.Lookup("var").DefValue = "" // pflag would print (default [])
 	s.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first scenario that doesn't pass")
-	s.IntVar(&o.Parallel, "parallel", 6, "worlds at a time; scenarios with load always run alone")
+	s.IntVar(&o.Parallel, "parallel", 6, "how many worlds run at a time; scenarios with load always run alone")
 	s.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "longest time for one scenario (wall time; 0: no limit)")
 	s.StringSliceVar(&o.Require, "require-clause", nil, "guarantee that must be proven, `ID` or all: the run is INVALID otherwise (repeatable; the whole built-in suite: all)")
 	c.AddCommand(listCommand(e), lintCommand(e), newCommand(e))

@@ -131,10 +131,10 @@ steps:
   - boards: {of: store, all: not online}
     eventually: true
   - clock: {advance: 1h}
-  - name: an hour later she still enters, on what the board knows
+  - name: an hour later she still gets in, by what the board knows
     present: {person: ann, door: store, result: opened}
     clauses: [OFF-1]
   - clear: cut
-  - name: the board is back and in step
+  - name: the board is back and in sync
     synced: {of: store}
 `

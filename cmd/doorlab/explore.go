@@ -38,7 +38,7 @@ that fails is shortened and written as a scenario file that 'doorlab check' can 
 The same seed generates the same sequences.`,
 		Example: `  doorlab explore --seed 7 --for 10m
   doorlab explore --seed 7 --sequences 200 --out found
-  doorlab check --boards 2 found/explore-7-31.yaml   # what was found, again`,
+  doorlab check --boards 2 found/explore-7-31.yaml   # run again what was found`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -110,7 +110,7 @@ func printSummary(w io.Writer, f *exploreFlags, s explore.Summary) {
 	fmt.Fprintf(w, "%s, %s in %.0f s (%.0f sequences per minute) · seed %d · %s\n",
 		amount.Many(s.Sequences, "sequence"), amount.Many(s.Operations, "operation"), s.Seconds, s.PerMinute(), f.Seed, amount.Many(len(s.Failures), "failure"))
 	if s.Flaky > 0 {
-		fmt.Fprintf(w, "%s failed once and passed with the usual bounds: not counted\n", amount.Many(s.Flaky, "sequence"))
+		fmt.Fprintf(w, "%s failed once but passed with the usual limits: not counted\n", amount.Many(s.Flaky, "sequence"))
 	}
 }
 

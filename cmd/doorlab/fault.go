@@ -149,7 +149,7 @@ func faultAdd(e *env) *cobra.Command {
 				}
 			}
 			if targets != 1 {
-				return usagef("fault add: give one of --board, --place and --share: where the fault acts")
+				return usagef("fault add: say where the fault acts: give one of --board, --place and --share")
 			}
 			set("boards", len(boards) > 0, boards)
 			id, err := l.place(place)

@@ -21,7 +21,7 @@ func (a *aim) fromKeys(ctx context.Context, keys []string) error {
 		}
 		if err != nil {
 			if fail, ok := errors.AsType[*client.Error](err); ok && fail.Status == http.StatusUnauthorized {
-				return usagef("--key: the target rejects the key that ends in %q", k[max(0, len(k)-4):])
+				return usagef("--key: the target rejects the API key that ends in %q: it may be revoked, or belong to another server; pass a valid one", k[max(0, len(k)-4):])
 			}
 			return callError(err)
 		}

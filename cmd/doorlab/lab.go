@@ -199,7 +199,7 @@ func personCommand(e *env) *cobra.Command {
 		var o outcome
 		return l.do(http.MethodPost, path, body, &o, func() {
 			if o.Answered != nil && !*o.Answered {
-				fmt.Fprintln(l.out, "not answered: the number belongs to no place, or phone entry is off")
+				fmt.Fprintln(l.out, "not answered: the number belongs to no place, phone entry is off, or this caller has called too often")
 				return
 			}
 			fmt.Fprintln(l.out, strings.TrimSpace(strings.Join([]string{o.Result, o.Reason, o.DoorID}, "  ")))

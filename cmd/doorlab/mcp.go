@@ -255,7 +255,7 @@ func (b *toolbox) addFault(ctx context.Context, in faultIn) (*mcp.CallToolResult
 		args = append(args, "--for", in.For)
 	}
 	if strings.HasPrefix(in.Fault, "-") {
-		return nil, nil, usagef("%q is not a fault", in.Fault)
+		return nil, nil, usagef("%q is not a fault; the tool faults lists them", in.Fault)
 	}
 	return b.lab(ctx, append(args, in.Fault)...)
 }

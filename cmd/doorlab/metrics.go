@@ -16,7 +16,7 @@ import (
 type metricsFlag struct{ addr string }
 
 func (f *metricsFlag) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.addr, "metrics", "", "address for Prometheus metrics of this run, e.g. 127.0.0.1:8083; their last values are in metrics.prom of the run directory, too (default: off)")
+	c.Flags().StringVar(&f.addr, "metrics", "", "address for Prometheus metrics of this run, e.g. 127.0.0.1:8083; their last values are also in metrics.prom in the run directory (default: off)")
 }
 
 // serve shows what of counts. The returned function ends that and writes the last values to the run directory.

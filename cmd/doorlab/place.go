@@ -210,8 +210,8 @@ func placeSet(e *env) *cobra.Command {
 	c.Flags().StringVar(&phone, "entry-phone", "", "the number that people call, empty for none (default: unchanged)")
 	c.Flags().BoolVar(&entry, "phone-entry", false, "whether calls are answered (default: unchanged)")
 	c.Flags().StringVar(&zone, "timezone", "", "an IANA name (default: unchanged)")
-	c.Flags().StringArrayVar(&closures, "closure", nil, "days when it is closed, FROM..TO=NAME; replaces the current ones (repeatable; empty for none)")
-	c.Flags().StringArrayVar(&holidays, "holiday", nil, "a day when it is closed, DATE=NAME; replaces the current ones (repeatable; empty for none)")
+	c.Flags().StringArrayVar(&closures, "closure", nil, "days on which the place is closed, FROM..TO=NAME; replaces the current ones (repeatable; empty for none)")
+	c.Flags().StringArrayVar(&holidays, "holiday", nil, "a day on which the place is closed, DATE=NAME; replaces the current ones (repeatable; empty for none)")
 	return c
 }
 

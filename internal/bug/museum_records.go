@@ -53,7 +53,7 @@ var records = []Bug{
 
 // events are the bugs of the activity.
 var events = []Bug{
-	check("event-never-late", "ENT-4 CMD-4", "an opening that was answered 504 creates a late event", "idempotency_late"),
+	check("event-never-late", "ENT-4 CMD-4", "an opening that was answered with 504 creates a late event", "idempotency_late"),
 	check("event-permit-hidden", "ENT-4", "an event names the permit", "records_values entry_grants"),
 	check("event-reference-hidden", "ENT-4", "an event carries the permit's reference", "records_values entry_grants"),
 	check("event-place-wrong", "ENT-4", "an event names its place", "records_values"),

@@ -138,7 +138,7 @@ func (s *Server) read() error {
 		return fmt.Errorf("%s, %s: %w", s.files.Cert, s.files.Key, err)
 	}
 	if now := (clock.Real{}).Now(); now.After(pair.Leaf.NotAfter) {
-		return fmt.Errorf("%s: expired on %s", s.files.Cert, pair.Leaf.NotAfter.Format(time.DateOnly))
+		return fmt.Errorf("%s: expired on %s; renew it", s.files.Cert, pair.Leaf.NotAfter.Format(time.DateOnly))
 	}
 	// HTTP listeners offer one protocol: their limits are those of HTTP/1.1.
 	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1", "mqtt"}}

@@ -141,7 +141,7 @@ func (c *Contract) Check(method, path string, status int, contentType string, bo
 	}
 	if err := breach(op, status, contentType, body); err != nil {
 		why, _, _ := strings.Cut(err.Error(), "\n")
-		return true, fmt.Errorf("%s %s answered %d: %s", method, hide(path), status, why)
+		return true, fmt.Errorf("%s %s was answered with %d: %s", method, hide(path), status, why)
 	}
 	return true, nil
 }

@@ -42,7 +42,7 @@ func (c *Contract) Manners(method, path string, status int, header map[string]st
 		err = listOf(op, path, body)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %s answered %d: %w", method, hide(path), status, err)
+		return fmt.Errorf("%s %s was answered with %d: %w", method, hide(path), status, err)
 	}
 	return nil
 }
@@ -64,9 +64,9 @@ func headersOf(op *openapi3.Operation, scope string, status int, header map[stri
 	case status == 401 && failure.Error == "token_missing" && !strings.HasPrefix(challenge, "Bearer"),
 		status == 401 && strings.HasPrefix(failure.Error, "token_") && failure.Error != "token_missing" && !strings.Contains(challenge, `error="invalid_token"`),
 		failure.Error == "scope_missing" && !strings.Contains(challenge, `error="insufficient_scope"`):
-		return fmt.Errorf("WWW-Authenticate is %q, which is no challenge for %s", challenge, failure.Error)
+		return fmt.Errorf("WWW-Authenticate is %q, which is not a challenge for %s", challenge, failure.Error)
 	case op.Deprecated != (header["Deprecation"] != ""):
-		return fmt.Errorf("the header Deprecation is %q, want one exactly if the document calls the operation deprecated (%t)", header["Deprecation"], op.Deprecated)
+		return fmt.Errorf("the header Deprecation is %q, want one if and only if the document marks the operation as deprecated (%t)", header["Deprecation"], op.Deprecated)
 	case op.Deprecated && !strings.Contains(header["Link"], `rel="successor-version"`):
 		return fmt.Errorf("the header Link is %q, want the successor of a deprecated path", header["Link"])
 	}

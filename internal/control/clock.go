@@ -91,7 +91,7 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 		case errors.Is(err, clock.ErrPast) && by: // a running clock got there by itself
 			show(w, r)
 		case errors.Is(err, clock.ErrPast):
-			FailField(w, "to", "lies in the past; time moves forward only")
+			FailField(w, "to", "is in the past, but time only moves forward")
 		case errors.Is(err, clock.ErrBusy):
 			busy(w)
 		default:
@@ -107,7 +107,7 @@ func ClockRoutes(r chi.Router, clk clock.Clock, moved func(now time.Time)) {
 const MaxJump = 10 * 365 * 24 * time.Hour
 
 func busy(w http.ResponseWriter) {
-	Fail(w, http.StatusConflict, "rule_violated", "the clock is advancing already", nil)
+	Fail(w, http.StatusConflict, "rule_violated", "the clock is already advancing; try again when that advance is over", nil)
 }
 
 // advance is the body of /clock/advance.
@@ -129,7 +129,7 @@ func (a advance) target(w http.ResponseWriter, v *clock.Virtual) (to time.Time, 
 		d, err := amount.ParseDuration(*a.By)
 		switch {
 		case err == nil && d < 0:
-			FailField(w, "by", "must not be negative; time moves forward only")
+			FailField(w, "by", "must not be negative, because time only moves forward")
 			return to, by, false
 		case amount.TooLong(*a.By):
 			d = MaxJump + 1

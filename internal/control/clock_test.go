@@ -37,7 +37,7 @@ func TestAdvanceAnswersForItself(t *testing.T) {
 		})
 	})
 	first, next := advance(), advance()
-	if between.Code != http.StatusConflict || !strings.Contains(between.Body.String(), "advancing already") {
+	if between.Code != http.StatusConflict || !strings.Contains(between.Body.String(), "already advancing") {
 		t.Errorf("an advance before the first one's answer: got %d %s, want 409", between.Code, between.Body)
 	}
 	for _, c := range []struct {

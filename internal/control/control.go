@@ -173,7 +173,7 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 	case errors.As(err, &wrong):
 		FailField(w, wrong.Field, Mistyped(wrong))
 	default:
-		Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the JSON expected: "+err.Error(), nil)
+		Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the expected JSON: "+err.Error(), nil)
 	}
 	return false
 }

@@ -51,13 +51,13 @@ func (a Asked) Problems() (out []*Bad) {
 		}
 	}
 	if n := a.Nth; n != nil && (*n < 1 || *n != math.Trunc(*n)) {
-		out = append(out, Badly("nth", "must be 1 or more, a whole number"))
+		out = append(out, Badly("nth", "must be a whole number, 1 or more"))
 	}
 	if s := a.Share; s != nil && (math.IsNaN(*s) || *s <= 0 || *s > 1) {
 		out = append(out, Badly("share", "must be above 0 and at most 1, which is 100%%"))
 	}
 	if a.For && f.Acts == AtOnce {
-		out = append(out, Badly("for", "must be left out: %s acts once and is over", f.Name))
+		out = append(out, Badly("for", "must be left out: %s acts only once", f.Name))
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Field < out[j].Field })
 	return append(out, f.params(a.Params)...)

@@ -120,7 +120,7 @@ func (v Values) set(p Param, x any, given bool) error {
 		case !given:
 			s = p.Names[0]
 		case !ok:
-			return Badly(field, "must be a text")
+			return Badly(field, "must be text")
 		case !slices.Contains(p.Names, s):
 			return Unknown(field, p.Name, s, p.Names)
 		}

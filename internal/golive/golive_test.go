@@ -194,11 +194,11 @@ func TestSoFar(t *testing.T) {
 		{"token_reuse", "Use one token", made()},
 		{"token_reuse", "Exchanges so far: 3; the token used most served 1 request. Use one token", made().exchange("a").exchange("b").get("b", 200, "").exchange("c")},
 		{"unique_keys", "Commands with an idempotency key of their own so far: 2. Send 3", made().open("d", "k1", 200, "").open("d", "k2", 200, "").open("d", "k2", 200, "")},
-		{"same_key_after_504", "Commands answered 504 so far: 1, none of them repeated. Open", made().open("d", "k1", 504, "device_no_response")},
-		{"new_key_after_409", "Commands answered 409 device_offline so far: 1, none of them tried again. Open", made().open("d", "k1", 409, "device_offline")},
-		{"back_off", "Requests answered 429 so far: 1, none of them tried again. Use up", made().limited(60)},
+		{"same_key_after_504", "Commands answered with 504 so far: 1, none of them repeated. Open", made().open("d", "k1", 504, "device_no_response")},
+		{"new_key_after_409", "Commands answered with 409 device_offline so far: 1, none of them tried again. Open", made().open("d", "k1", 409, "device_offline")},
+		{"back_off", "Requests answered with 429 so far: 1, none of them tried again. Use up", made().limited(60)},
 		{"door_ids", "Permits that were refused so far: 1. Register", made().permit(400, "invalid_phone")},
-		{"methods", "Door commands so far: 1, none of them answered 200. Open", made().open("d", "k1", 409, "device_offline")},
+		{"methods", "Door commands so far: 1, none of them answered with 200. Open", made().open("d", "k1", 409, "device_offline")},
 		{"errors", "Errors so far: 2, none of them followed by another request that succeeded. Let", made().get("a", 404, "x").get("a", 404, "x")},
 	} {
 		l := Check(c.t.list)

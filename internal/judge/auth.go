@@ -114,7 +114,7 @@ func auth1(v *View) Verdict {
 			used++
 			t.checked++
 			if young && c.Status == 401 { // [AUTH-1]
-				t.bad(c.Event, "%s %s was answered 401 %s %s after the token was given out", c.Method, c.Route, c.Code, secs(c.At-k.before))
+				t.bad(c.Event, "%s %s was answered with 401 %s %s after the token was given out", c.Method, c.Route, c.Code, secs(c.At-k.before))
 			}
 		}
 	}
@@ -226,7 +226,7 @@ func auth5(v *View) Verdict {
 				}
 			}
 		} else if c.SentAt-revoked[key] > spreadMs { // [AUTH-5]
-			t.bad(c.Event, "%s %s was answered %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[key]))
+			t.bad(c.Event, "%s %s was answered with %d %s after the key was revoked", c.Method, c.Route, c.Status, secs(c.SentAt-revoked[key]))
 		}
 	}
 	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with %s revoked keys and their tokens, none served too late", amount.Number(t.checked), amount.Number(len(gone)))).
@@ -304,7 +304,7 @@ func (v *View) foreignIDs(t *tally) (test, live, unknown int) {
 				t.checked++
 			}
 			if served { // [AUTH-4]
-				t.bad(c.Event, "%s %s of %s was answered %d with a key of %s", c.Method, c.Route, owner, c.Status, k.place)
+				t.bad(c.Event, "%s %s of %s was answered with %d for a key of %s", c.Method, c.Route, owner, c.Status, k.place)
 			}
 			break
 		}

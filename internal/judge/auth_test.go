@@ -59,7 +59,7 @@ func authPlants() []planted {
 		{"a place that nobody knows is shown", func(t *testing.T, h *builder) {
 			h.exchange(h.at, "key-4", "tok-4")
 			h.call(h.at, placesRoute+"{id}/events", 200, history.CallText{Token: "tok-4", Path: "plc_elsewhere"})
-		}, []string{"AUTH-4"}, history.Call, "of plc_elsewhere was answered 200 with a key of plc_a"},
+		}, []string{"AUTH-4"}, history.Call, "of plc_elsewhere was answered with 200 for a key of plc_a"},
 		{"a token for an hour", func(t *testing.T, h *builder) {
 			h.call(h.at, ExchangeRoute, 200, history.CallText{Out: map[string]any{"accessToken": "x", "expiresIn": 3600, "placeId": "plc_a"}})
 		}, []string{"AUTH-1"}, history.Call, "without expiresIn 900"},
@@ -70,7 +70,7 @@ func authPlants() []planted {
 		{"a token that dies early", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-1", 200), func(e *history.Event) { e.Status = 401 })
 		},
-			[]string{"AUTH-1"}, history.Call, "answered 401"},
+			[]string{"AUTH-1"}, history.Call, "answered with 401"},
 		{"an expired token is served", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 401), served) },
 			[]string{"AUTH-2"}, history.Call, "910.0 s old"},
 		{"without the scope", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 403), served) },
@@ -100,7 +100,7 @@ func authPlants() []planted {
 			}
 		}, []string{"AUTH-3"}, history.Call, "exchange 31"},
 		{"another place's resource", func(t *testing.T, h *builder) { h.edit(t, 0, of("tok-1", 404), served) },
-			[]string{"AUTH-4"}, history.Call, "of plc_t was answered 200 with a key of plc_a"},
+			[]string{"AUTH-4"}, history.Call, "of plc_t was answered with 200 for a key of plc_a"},
 		{"a revoked key after 15 minutes", func(t *testing.T, h *builder) {
 			h.edit(t, 0, of("tok-2", 401), func(e *history.Event) {
 				e.Status = 403

@@ -96,7 +96,7 @@ func (s *second) grant(p *place, k *claim) {
 	}
 	if len(versions) == 0 {
 		if !k.revoked { // a revoked grant may leave the content
-			s.breach(k.call, clauses, "%s was answered 200, but the server's content has no %s", k.id, k.kind) // [PERM-1] [SYNC-1]
+			s.breach(k.call, clauses, "%s was answered with 200, but the server's content has no %s", k.id, k.kind) // [PERM-1] [SYNC-1]
 		}
 		return
 	}
@@ -131,7 +131,7 @@ func (k *claim) differs(x version) (why, field string) {
 	case k.revoked:
 		return "", ""
 	case gone:
-		return "it was given again, but the server's content has it as revoked", "revoked"
+		return "it was granted again, but the server's content has it as revoked", "revoked"
 	case g.Kind != "" && g.Kind != k.kind:
 		return fmt.Sprintf("it is a %s, but in the server's content a %s", k.kind, g.Kind), "kind"
 	case k.starts != 0 && !near(g.StartsAt, k.starts, 1) || k.starts == 0 && (g.StartsAt < k.SentAt-clockMs || g.StartsAt > k.At+clockMs):

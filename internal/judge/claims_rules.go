@@ -33,7 +33,7 @@ func (s *second) policies() {
 			found = found || c.stored(w.windows)
 		}
 		if !found { // [ENT-2]
-			t.bad(c.Event, "%s %s of %s was answered 200, but the server's content says otherwise", c.Method, c.Route, c.Path)
+			t.bad(c.Event, "%s %s of %s was answered with 200, but the server's content says otherwise", c.Method, c.Route, c.Path)
 		}
 	}
 }

@@ -220,7 +220,7 @@ func TestPlantedContentBugs(t *testing.T) {
 			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.Intent && e.Method == "phone" }, func(e *history.Event) { e.Method = "link" })
 		}, []string{"ENT-3"}, call, "no command by phone for its door ended reported"},
 		{"a link is offline, but its command opened", answered("POST", linkRoute, 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 503, "store_offline" }), []string{"ENT-3"}, call, "no command by link for its door ended offline"},
-		{"a link is told the wrong status", answered("POST", linkRoute, 1, func(e *history.Event, c *history.CallText) { e.Status = 409 }), []string{"ENT-3"}, call, "answered 409 link_invalid, but it is 404"},
+		{"a link is told the wrong status", answered("POST", linkRoute, 1, func(e *history.Event, c *history.CallText) { e.Status = 409 }), []string{"ENT-3"}, call, "answered with 409 link_invalid, but it should be 404"},
 		{"a revoked phone is let in", answered("POST", phoneRoute, 1, func(e *history.Event, c *history.CallText) {
 			c.Out = fields{"answered": true, "result": "opened", "doorId": doorOf("brd_1", 1)}
 		}), []string{"ENT-1", "ENT-3"}, call, "denies: revoked"},

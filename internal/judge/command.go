@@ -34,10 +34,10 @@ func (v *View) misanswered(t *tally, o vocab.Outcome) {
 		switch {
 		case e.Outcome == o:
 			t.checked++
-			t.bad(e, "%s %s ended %s, but was answered %d", e.Method, e.Route, o, e.Status) // [CMD-1] [CMD-2] [CMD-3] [CMD-4]
+			t.bad(e, "%s %s ended %s, but was answered with %d", e.Method, e.Route, o, e.Status) // [CMD-1] [CMD-2] [CMD-3] [CMD-4]
 		case o == vocab.Reported && e.Status == 200:
 			t.checked++
-			t.bad(e, "%s %s was answered 200 with outcome %q", e.Method, e.Route, e.Outcome) // [CMD-1]
+			t.bad(e, "%s %s was answered with 200 and outcome %q", e.Method, e.Route, e.Outcome) // [CMD-1]
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (v *View) cmd1() *tally {
 	t := &tally{}
 	for _, e := range v.nameless {
 		t.checked++
-		t.bad(e, "%s %s was answered 200 without a commandId", e.Method, e.Route) // [CMD-1]
+		t.bad(e, "%s %s was answered with 200, but without a commandId", e.Method, e.Route) // [CMD-1]
 	}
 	v.misanswered(t, vocab.Reported)
 	for _, c := range v.order {

@@ -55,7 +55,7 @@ func cmd6(v *View) Verdict {
 	if len(hit) == 0 {
 		return out
 	}
-	return out.triedIf(v.told, asked, "nobody looked at what became of a command in flight when something died")
+	return out.triedIf(v.told, asked, "nobody looked at what became of a command that was in flight when something died")
 }
 
 // lookedInto reports whether somebody looked at what became of a command: its key was used again, it was answered in spite of

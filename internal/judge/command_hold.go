@@ -143,7 +143,7 @@ func (h *holds) end(b *board, a *hold, e *history.Event) {
 		h.bad(e, "%s channel %d did %s at the end of a hold", b.id, e.Channel, e.Action) // [CMD-7]
 	case a == nil: // given before the history began, or with unknown minutes
 	case a.ends == 0:
-		h.bad(e, "%s channel %d ended a hold by itself that should have lasted until locked", b.id, e.Channel) // [CMD-7]
+		h.bad(e, "%s channel %d ended a hold by itself, although the hold should have lasted until the door was locked", b.id, e.Channel) // [CMD-7]
 	case !near(at, a.ends, holdSlackMs):
 		h.bad(e, "%s channel %d ended its hold %s after it began, but %s were asked for", b.id, e.Channel, secs(at-a.from), secs(a.ends-a.from)) // [CMD-7]
 	default:

@@ -99,7 +99,7 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	for _, e := range k.answers {
 		switch {
 		case first != nil && e.At-first.At < keptMs && v.forgot(e):
-			t.bad(e, "key %s: answered %d %s, first %d %s", k.key, e.Status, e.Code, first.Status, first.Outcome) // [CMD-5]
+			t.bad(e, "key %s: answered with %d %s, but first with %d %s", k.key, e.Status, e.Code, first.Status, first.Outcome) // [CMD-5]
 			continue
 		case !definite(e):
 			continue
@@ -115,9 +115,9 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 		}
 		switch { // [CMD-5]
 		case e.Status != first.Status || e.Outcome != first.Outcome:
-			t.bad(e, "key %s: answered %d %s, first %d %s", k.key, e.Status, e.Outcome, first.Status, first.Outcome)
+			t.bad(e, "key %s: answered with %d %s, but first with %d %s", k.key, e.Status, e.Outcome, first.Status, first.Outcome)
 		case e.CommandID != first.CommandID:
-			t.bad(e, "key %s: answered with %s, first %s", k.key, e.CommandID, first.CommandID)
+			t.bad(e, "key %s: answered with command %s, but first with %s", k.key, e.CommandID, first.CommandID)
 		case e.BodyHash != first.BodyHash:
 			t.bad(e, "key %s: the body differs from the first answer's", k.key)
 		case e.Meaning != first.Meaning:

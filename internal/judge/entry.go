@@ -97,7 +97,7 @@ func (v *View) boardDecides(n *decisions, b *board) {
 			n.byNobody(b, e, &line)
 		case e.Kind == history.Actuation && moved(e) && !causes[e.Cause]:
 			n.connected.checked++
-			n.connected.bad(e, "%s did %s for %q, which is no reason to move a relay", b.id, e.Action, e.Cause) // [ENT-1]
+			n.connected.bad(e, "%s did %s for %q, which is not a reason to move a relay", b.id, e.Action, e.Cause) // [ENT-1]
 		}
 	}
 }

@@ -38,7 +38,7 @@ func ent4(v *View) Verdict {
 	}
 	return t.verdict(v, "ENT-4", fmt.Sprintf("%s commands and %s attempts in %s records, once each",
 		amount.Number(commands), amount.Number(attempts), amount.Number(len(v.records)))).
-		triedIf(v.told, v.ofBoth(), "no records were read, and there wasn't both a command and an attempt to enter").
+		triedIf(v.told, v.ofBoth(), "no records were read, and there weren't both a command and an attempt to enter").
 		showsIf(v.told, sight{commands, "a command"}, sight{attempts, "an attempt to enter"})
 }
 

@@ -183,7 +183,7 @@ func (c *call) row(i int, place string, known map[rowKey]imported, byID map[stri
 	case same && reflect.DeepEqual(byID[id], row) && status != "unchanged":
 		return "the same row again is " + status
 	case seen && status == "unchanged" && changed(byID[id], row):
-		return "it differs from the previous row, but is called unchanged"
+		return "it differs from the previous row, but was reported as unchanged"
 	case !seen && status == "created" && strings.HasSuffix(c.Route, "/customers/import"):
 		bare := known[rowKey{place: place, route: c.Route, source: key.source, phone: text(row, "phone")}].id
 		if now := byID[bare]; key.ref != "" && bare != "" && text(now, "externalRef") == "" && now["phone"] == row["phone"] {

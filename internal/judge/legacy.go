@@ -47,7 +47,7 @@ func leg1(v *View) Verdict {
 			failed++
 		}
 		if why := c.legacy(); why != "" {
-			t.bad(c.Event, "%s %s answered %d %s: %s", c.Method, c.Route, c.Status, c.Code, why) // [LEG-1]
+			t.bad(c.Event, "%s %s was answered with %d %s: %s", c.Method, c.Route, c.Status, c.Code, why) // [LEG-1]
 		}
 	}
 	return t.verdict(v, "LEG-1", fmt.Sprintf("%s calls of legacy paths, with the outcomes of commands", amount.Number(t.checked))).
@@ -103,7 +103,7 @@ func cmd8(v *View) Verdict {
 			if c.Status == 504 && v.dying(c.started(), c.Event) { // its server died
 				continue
 			}
-			t.bad(c.Event, "%s %s in the test place was answered %d %s", c.Method, c.Route, c.Status, c.Code)
+			t.bad(c.Event, "%s %s in the test place was answered with %d %s", c.Method, c.Route, c.Status, c.Code)
 		}
 	}
 	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", amount.Number(t.checked))).

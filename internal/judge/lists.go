@@ -167,7 +167,7 @@ func (v *View) settledRow(t *tally, r *reading, row map[string]any, e *history.E
 	want, sure := v.settles(c)
 	switch {
 	case as != "" && e.Result != vocab.NoResponse:
-		t.bad(r.first.Event, "the record of %s is %s, and yet settled as %s", c.id, e.Result, as) // [ENT-4]
+		t.bad(r.first.Event, "the record of %s is %s, but settled as %s", c.id, e.Result, as) // [ENT-4]
 	case as != "" && sure && as != want:
 		t.bad(r.first.Event, "the record of %s is settled as %s, but its board's report says %q", c.id, as, want) // [ENT-4] [CMD-4]
 	case as == "" && e.Result == vocab.NoResponse && v.mustSettle(c, r.first.started()):

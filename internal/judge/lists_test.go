@@ -80,7 +80,7 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 		}, "shows two records of cmd_1"},
 		{"settled otherwise", func(l *listed) { l.records[1]["settledAs"] = "refused" }, "settled as refused"},
 		{"not settled", func(l *listed) { delete(l.records[1], "settledAs") }, "isn't settled"},
-		{"settled without a 504", func(l *listed) { l.records[2]["settledAs"] = "opened" }, "is opened, and yet settled as opened"},
+		{"settled without a 504", func(l *listed) { l.records[2]["settledAs"] = "opened" }, "is opened, but settled as opened"},
 		{"a replay isn't counted", func(l *listed) { delete(l.records[2], "replays") }, "counts 0 replays, but 1 were answered"},
 		{"a replay too many", func(l *listed) { l.records[2]["replays"] = 2.0 }, "counts 2 replays, although its key was sent only 2 times"},
 		{"no event", func(l *listed) { l.active = append(l.active[:3], l.active[4]) }, "rec_1 (opened) has 0 events entry.opened"},

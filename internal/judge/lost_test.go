@@ -39,7 +39,7 @@ func TestLostFlashes(t *testing.T) {
 			emptied(h)
 			h.pass(2 * 3600_000)
 			h.apply("brd_1")
-		}, []string{"SYNC-1", "SYNC-2"}, history.Committed, "was on brd_1 only after"},
+		}, []string{"SYNC-1", "SYNC-2"}, history.Committed, "reached brd_1 only after"},
 		{"a real board's that is never filled again", func(_ *testing.T, h *builder) {
 			h.guest()
 			h.emit(history.Event{Kind: history.Online, BoardID: "brd_1", PlaceID: "plc_a", Epoch: h.boards["brd_1"].epoch + 1})

@@ -72,7 +72,7 @@ func (v *View) outagePolicies() *tally {
 			asked, _ := c.policy(c.In)
 			t.checked++
 			if why := asked.within(told); why != "" {
-				t.bad(c.Event, "PUT netloss of %s answered %s", c.Path, why) // [OFF-3]
+				t.bad(c.Event, "PUT netloss of %s was answered with %s", c.Path, why) // [OFF-3]
 			}
 			continue
 		}

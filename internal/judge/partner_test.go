@@ -92,7 +92,7 @@ func TestPlantedPartnerBugs(t *testing.T) {
 		}), []string{"IMP-1"}, history.Call, "the same row again is updated"},
 		{"another row is unchanged", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
 			c.Rows[0].(map[string]any)["phone"] = "eve"
-		}), []string{"IMP-1"}, history.Call, "but is called unchanged"},
+		}), []string{"IMP-1"}, history.Call, "but was reported as unchanged"},
 		{"one bad row fails all", answered("POST", importRoute, 1, func(_ *history.Event, c *history.CallText) {
 			result(c, 0)["status"], c.Out["unchanged"], c.Out["failed"] = "failed", 0, 2
 		}), []string{"IMP-1"}, history.Call, "the same row was accepted before"},
@@ -108,7 +108,7 @@ func TestPlantedPartnerBugs(t *testing.T) {
 		{"a state of its own", answered("GET", legacyDoors, 0, func(_ *history.Event, c *history.CallText) { c.Items[0].(map[string]any)["doorState"] = "closed" }),
 			[]string{"LEG-1"}, history.Call, `doorState "closed"`},
 		{"the test place is away", answered("POST", "/device/v1/devices/{id}/commands", 0, func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 409, "device_offline" }),
-			[]string{"CMD-8"}, history.Call, "in the test place was answered 409"},
+			[]string{"CMD-8"}, history.Call, "in the test place was answered with 409"},
 	})
 }
 

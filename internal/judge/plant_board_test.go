@@ -23,7 +23,7 @@ func syncPlants() []planted {
 		{"registration late", func(t *testing.T, h *builder) {
 			h.edit(t, 0, applied("brd_1", 2), func(e *history.Event) { e.At += FreshMs })
 			h.drop(t, applied("brd_1", 3))
-		}, []string{"SYNC-1"}, history.Committed, "was on brd_1 only after 301.0 s"},
+		}, []string{"SYNC-1"}, history.Committed, "reached brd_1 only after 301.0 s"},
 		{"never there on a line that drops every 299 s", func(t *testing.T, h *builder) {
 			h.change("plc_t", "register", grant("pmt_t", "kim", false))
 			h.drop(t, func(e history.Event) bool {
@@ -39,7 +39,7 @@ func syncPlants() []planted {
 				h.boards["brd_t"].epoch++
 				h.emit(history.Event{Kind: history.Online, BoardID: "brd_t", PlaceID: "plc_t", Epoch: h.boards["brd_t"].epoch, Revision: 1, OutageAgeMs: 1000})
 			}
-		}, []string{"SYNC-1"}, history.Committed, "was not on brd_t although it was connected for"},
+		}, []string{"SYNC-1"}, history.Committed, "never reached brd_t, although it was connected for"},
 		{"an empty digest", func(t *testing.T, h *builder) {
 			h.edit(t, 0, applied("brd_t", 1), func(e *history.Event) { e.Digest = "" })
 			h.change("plc_t", "register", grant("pmt_t", "kim", false))
@@ -57,14 +57,14 @@ func syncPlants() []planted {
 			})
 			h.pass(FreshMs + 1)
 			h.emit(history.Event{Kind: history.Label})
-		}, []string{"SYNC-1"}, history.Committed, "was not on brd_1"},
+		}, []string{"SYNC-1"}, history.Committed, "never reached brd_1"},
 		{"revocation-lost by digest", func(t *testing.T, h *builder) {
 			for i := range h.events { // from revision 4 on, which revokes, the board has different content
 				if e := &h.events[i]; e.Kind == history.Applied && e.BoardID == "brd_1" && e.Revision >= 4 {
 					e.Digest += "'"
 				}
 			}
-		}, []string{"SYNC-1", "SYNC-2"}, history.Committed, "was not on brd_1"},
+		}, []string{"SYNC-1", "SYNC-2"}, history.Committed, "never reached brd_1"},
 		{"other content, though mended at once", func(t *testing.T, h *builder) {
 			h.edit(t, 0, applied("brd_1", 3), func(e *history.Event) { e.Digest = "other" })
 			h.after(t, applied("brd_1", 3), func(e *history.Event) { e.Digest = "d3"; e.At += 500 })
@@ -86,7 +86,7 @@ func syncPlants() []planted {
 			})
 			h.pass(FreshMs)
 			h.emit(history.Event{Kind: history.Label})
-		}, []string{"SYNC-2"}, history.Committed, "was not on brd_t although it was connected for"},
+		}, []string{"SYNC-2"}, history.Committed, "never reached brd_t, although it was connected for"},
 	}
 }
 

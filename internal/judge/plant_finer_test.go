@@ -26,11 +26,11 @@ func statusPlants() []planted {
 		return func(e *history.Event) { e.Status = status }
 	}
 	return []planted{
-		{"200 for an unknown outcome", answer("k-silent", status(200)), []string{"CMD-1", "CMD-4"}, history.Answer, "ended noResponse, but was answered 200"},
-		{"200 without an outcome", answer("k-open", func(e *history.Event) { e.Outcome = "" }), []string{"CMD-1"}, history.Answer, "was answered 200 with outcome"},
-		{"200 as soon as it was sent", answer("k-open", func(e *history.Event) { e.Outcome = "sent" }), []string{"ENT-4", "CMD-1"}, history.Answer, "was answered 200 with outcome"},
-		{"504 for offline", answer("k-off", status(504)), []string{"CMD-2"}, history.Answer, "ended offline, but was answered 504"},
-		{"409 for refused", answer("k-refused", status(409)), []string{"CMD-3"}, history.Answer, "ended refused, but was answered 409"},
+		{"200 for an unknown outcome", answer("k-silent", status(200)), []string{"CMD-1", "CMD-4"}, history.Answer, "ended noResponse, but was answered with 200"},
+		{"200 without an outcome", answer("k-open", func(e *history.Event) { e.Outcome = "" }), []string{"CMD-1"}, history.Answer, "was answered with 200 and outcome"},
+		{"200 as soon as it was sent", answer("k-open", func(e *history.Event) { e.Outcome = "sent" }), []string{"ENT-4", "CMD-1"}, history.Answer, "was answered with 200 and outcome"},
+		{"504 for offline", answer("k-off", status(504)), []string{"CMD-2"}, history.Answer, "ended offline, but was answered with 504"},
+		{"409 for refused", answer("k-refused", status(409)), []string{"CMD-3"}, history.Answer, "ended refused, but was answered with 409"},
 	}
 }
 

@@ -164,7 +164,7 @@ func relayPlants() []planted {
 					e.Meaning = strings.Replace(e.Meaning, " 5 ", " 0 ", 1)
 				}
 			}
-		}, []string{"CMD-7"}, history.Actuation, "until locked"},
+		}, []string{"CMD-7"}, history.Actuation, "until the door was locked"},
 		{"wrong operation", func(t *testing.T, h *builder) {
 			h.edit(t, 0, acts(t, h, "k-close"), func(e *history.Event) { e.Action = "hold" })
 		}, []string{"CMD-1"}, history.Actuation, "the relay did hold"},
@@ -235,10 +235,10 @@ func keyPlants() []planted {
 		}, []string{"CMD-5"}, history.Answer, "the body differs"},
 		{"another status", func(t *testing.T, h *builder) {
 			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.Status, e.Outcome = 200, vocab.Reported })
-		}, []string{"CMD-1", "CMD-5"}, history.Answer, "answered 200 reported, first 504"},
+		}, []string{"CMD-1", "CMD-5"}, history.Answer, "answered with 200 reported, but first with 504"},
 		{"500 under a settled key", func(t *testing.T, h *builder) {
 			h.edit(t, 2, is(history.Answer, commandOf(t, h, "k-open")), func(e *history.Event) { e.Status, e.Code, e.Outcome, e.CommandID = 500, "internal_error", "", "" })
-		}, []string{"CMD-5"}, history.Answer, "answered 500 internal_error"},
+		}, []string{"CMD-5"}, history.Answer, "answered with 500 internal_error"},
 		{"same request refused as reused", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool { return e.Code == codeReused }, func(e *history.Event) { e.Meaning = meaningOf(doorOf("brd_1", 1), "open", 0) })
 		}, []string{"CMD-5"}, history.Answer, "although it is the same request"},

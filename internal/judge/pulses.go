@@ -121,7 +121,7 @@ func (d *drive) goesOn(b book, x *board, e *history.Event) {
 }
 
 func (d *drive) fellEarly(b book, x *board) {
-	b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, but %s are due", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(pulseMs)) // [CMD-1] [CMD-7]
+	b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, but should have stayed up for %s", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(pulseMs)) // [CMD-1] [CMD-7]
 	*d = drive{boot: d.boot}
 }
 
@@ -165,7 +165,7 @@ func (d *drive) moves(b book, x *board, e *history.Event, late int64) {
 		t := b.at(d.clause())
 		t.checked++
 		if e.PulseMs != 0 && e.PulseMs != pulseMs {
-			t.bad(e, "%s channel %d pulses for %s, but %s are due", x.id, e.Channel, secs(e.PulseMs), secs(pulseMs)) // [CMD-1]
+			t.bad(e, "%s channel %d pulses for %s, but should pulse for %s", x.id, e.Channel, secs(e.PulseMs), secs(pulseMs)) // [CMD-1]
 		}
 	case "hold":
 		d.by = e

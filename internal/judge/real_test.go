@@ -130,7 +130,7 @@ func TestRealBoardIsCharged(t *testing.T) {
 			h.events = h.events[:len(h.events)-1] // its acknowledgement
 			h.pass(FreshMs + 1000)
 			h.emit(history.Event{Kind: history.Label})
-		}, "SYNC-1", "was not on brd_1 although it was connected"},
+		}, "SYNC-1", "never reached brd_1, although it was connected"},
 		"falls back": {func(t *testing.T, h *builder) {
 			h.emit(history.Event{Kind: history.Applied, BoardID: "brd_1", PlaceID: "plc_a", Revision: 1})
 		}, "SYNC-1", "went back from revision"},

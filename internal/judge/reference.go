@@ -145,7 +145,7 @@ func (r ruling) agrees(e *history.Event) string {
 	opened := e.Result == vocab.Opened
 	switch {
 	case opened && !r.allow:
-		return "opened, the reference denies: " + string(r.reasons[0])
+		return "opened, but the reference denies: " + string(r.reasons[0])
 	case !opened && r.allow:
 		return fmt.Sprintf("denied (%s), but the reference opens: %s", e.Reason, r.reasons[0])
 	case !opened && !slices.Contains(r.reasons, e.Reason):

@@ -318,7 +318,7 @@ var linkStatus = map[string]int{"": 200, "link_invalid": 404, "entry_denied": 40
 // did needn't be in the history.
 func (v *View) endedOtherwise(d *deciding) string {
 	if want := linkStatus[d.Code]; d.Route == linkRoute && d.Status != want {
-		return fmt.Sprintf("answered %d %s, but it is %d", d.Status, d.Code, want)
+		return fmt.Sprintf("answered with %d %s, but it should be %d", d.Status, d.Code, want)
 	}
 	since := d.SentAt - sameMs - clockMs
 	near := func(s *history.Event) bool { return s.At >= since && !v.before(d.Event, s) }

@@ -39,7 +39,7 @@ func ent3(v *View) Verdict {
 func hrs1(v *View) Verdict {
 	s := v.second()
 	t := s.of("HRS-1")
-	return t.verdict(v, "HRS-1", fmt.Sprintf("%s changes of hours, in force when answered", amount.Number(t.checked))).
+	return t.verdict(v, "HRS-1", fmt.Sprintf("%s changes of hours, each in force by the time it was answered", amount.Number(t.checked))).
 		triedIf(v.told, len(s.rescheduled), "hours were only set to what they already were").
 		triedIf(v.told, v.followed(s.rescheduled), "after opening hours had changed, nobody looked at anything that the change affects")
 }

@@ -171,14 +171,14 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, go
 			ms := connected + max(0, applied-start)
 			f.maxMs = max(f.maxMs, ms)
 			if ms > FreshMs { // [SYNC-1] [SYNC-2]
-				f.bad(c, "revision %d (%s) was on %s only after %s", c.Revision, c.Op, b.id, secs(ms))
+				f.bad(c, "revision %d (%s) reached %s only after %s", c.Revision, c.Op, b.id, secs(ms))
 			}
 			return
 		}
 		connected += max(0, min(sp.to, v.end)-start)
 		if connected > FreshMs { // [SYNC-1] [SYNC-2]
 			f.checked++
-			f.bad(c, "revision %d (%s) was not on %s although it was connected for %s", c.Revision, c.Op, b.id, secs(connected))
+			f.bad(c, "revision %d (%s) never reached %s, although it was connected for %s", c.Revision, c.Op, b.id, secs(connected))
 			return
 		}
 		if sp.to == never {

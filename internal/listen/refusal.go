@@ -43,7 +43,7 @@ func refusal(line, text []byte) []byte {
 	why := "the request can't be read as HTTP"
 	switch _, detail, ok := strings.Cut(string(text), ": "); {
 	case unexpected(line):
-		why = "the only Expect that a request may have is 100-continue"
+		why = "the only Expect that is supported is 100-continue"
 	case bytes.HasPrefix(line, []byte("HTTP/1.1 431")):
 		why = fmt.Sprintf("the headers of the request are larger than %d KiB", maxHeader>>10)
 	case ok:

@@ -145,7 +145,7 @@ func TestAClaimOfWhatNeverHappened(t *testing.T) {
 // TestUnfitClaims: a clause that a step claims beside others counts only if what happened somewhere has to do with it.
 func TestUnfitClaims(t *testing.T) {
 	t.Parallel()
-	const why = "what was decided is due to something else (line 7: let in)"
+	const why = "the decision had another reason (line 7: let in)"
 	let := &report.Step{Name: "let in", Line: 7, Status: judge.Pass, Asserts: true, Clauses: []string{"OWN-1"}, Unfit: map[string]string{"OWN-2": why}}
 	other := &report.Step{Name: "another", Line: 9, Status: judge.Pass, Asserts: true, Clauses: []string{"OWN-2"}}
 	rows := &report.Step{Name: "rows", Line: 7, Status: judge.Pass, Asserts: true, Clauses: []string{"OWN-1", "OWN-2"}, Children: []*report.Step{let}}

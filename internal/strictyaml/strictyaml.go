@@ -86,7 +86,7 @@ func (b *Binder) parse(source []byte) (body ast.Node) {
 			if msg = ye.GetMessage(); strings.HasPrefix(msg, "',' or ") {
 				msg += " (between { and }, quote what has brackets, braces or commas in it)"
 			} else if strings.Contains(msg, "\t") || strings.Contains(msg, "tab character") {
-				msg = "a tab can't be here: indent with spaces"
+				msg = "tabs aren't allowed here: indent with spaces"
 			}
 			if t := ye.GetToken(); t != nil {
 				p = Pos{t.Position.Line, t.Position.Column}

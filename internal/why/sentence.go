@@ -14,7 +14,7 @@ func (a Answer) Sentence() string {
 	if a.Server.Known {
 		b.WriteString("For a call or a link the server decides, and it " + a.Server.does() + ". ")
 	} else {
-		b.WriteString("What the server would have decided about a call or link isn't known, because the recording starts after that time; ask about a later one. ")
+		b.WriteString("It isn't known what the server would have decided about a call or link, because the recording starts after that time; ask about a later one. ")
 	}
 	if !a.Board.Known {
 		b.WriteString("It isn't known what board " + a.Copy.BoardID + " decides on site: " + a.unknown() + ".")

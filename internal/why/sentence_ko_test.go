@@ -34,7 +34,7 @@ func TestKorean(t *testing.T) {
 			t.Errorf("%s: English words are left: %q in %s", reason, left, text)
 		}
 	}
-	if text, want := (Answer{}).Sentence(), "What the server would have decided about a call or link isn't known, because the recording starts after that time; ask about a later one. "; !strings.HasPrefix(text, want) {
+	if text, want := (Answer{}).Sentence(), "It isn't known what the server would have decided about a call or link, because the recording starts after that time; ask about a later one. "; !strings.HasPrefix(text, want) {
 		t.Errorf("before the recording: got %q, want it to begin with %q", text, want)
 	}
 	for name, a := range map[string]Answer{"기록이 그 뒤에": {}, "실제 보드": {Server: Side{Known: true}, Copy: Copy{Real: true}},

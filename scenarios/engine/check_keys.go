@@ -140,7 +140,7 @@ func (c *checker) command(v *Command) {
 	what, literal := v.Command.Literal()
 	hold := strings.TrimPrefix(what, "door.") == "hold"
 	if f, ok := v.Minutes.literal(); ok && literal && hold && !v.fails() && (f < 0 || f > 1440 || f != float64(int(f))) {
-		c.b.Problem(v.Minutes.pos, "minutes of a hold are a whole number from 0 (until it is ended) to 1440")
+		c.b.Problem(v.Minutes.pos, "minutes of a hold must be a whole number from 0 (until it is ended) to 1440")
 	}
 	want, literal := v.Outcome.Literal()
 	status, known := answers[vocab.Outcome(want)]
@@ -149,7 +149,7 @@ func (c *checker) command(v *Command) {
 	}
 	for i := range v.Status {
 		if f, ok := v.Status[i].literal(); ok && f != status {
-			c.b.Problem(v.Status[i].pos, "a command with the outcome %s is answered %.0f, not %.0f", want, status, f)
+			c.b.Problem(v.Status[i].pos, "a command with the outcome %s is answered with %.0f, not %.0f", want, status, f)
 		}
 	}
 	if v.Code.set() && vocab.Outcome(want) != vocab.Refused {
@@ -184,7 +184,7 @@ func (c *checker) clock(v *Clock, pos Pos) {
 	}
 	if text, ok := v.To.Literal(); ok && v.To.set() {
 		if label, d, err := splitMoment(text); err == nil && label == "now" && d < 0 {
-			c.b.Problem(v.To.pos, "time moves forward only, and %s has passed", text)
+			c.b.Problem(v.To.pos, "time only moves forward, and %s has passed; name a later time", text)
 		}
 	}
 }

@@ -23,9 +23,9 @@ func TestLiterals(t *testing.T) {
 		`fault: {fault: offline, of: brd_1, commands: [open]}`:                              `commands must be left out`,
 		`fault: {fault: offline, of: brd_1, doors: dor_1}`:                                  `doorIds must be left out`,
 		`fault: {fault: noop, of: brd_1, nth: 0}`:                                           `nth must be 1 or more`,
-		`fault: {fault: noop, of: brd_1, nth: 1.5}`:                                         `nth must be 1 or more, a whole number`,
+		`fault: {fault: noop, of: brd_1, nth: 1.5}`:                                         `nth must be a whole number, 1 or more`,
 		`fault: {fault: noop, of: brd_1, nth: "${seed}", commands: [open], for: 5m}`:        "",
-		`fault: {fault: reboot, of: brd_1, for: 5m}`:                                        `for must be left out: reboot acts once and is over`,
+		`fault: {fault: reboot, of: brd_1, for: 5m}`:                                        `for must be left out: reboot acts only once`,
 		`fault: {fault: offline, share: 150%}`:                                              `share must be above 0 and at most 1, which is 100%`,
 		`fault: {fault: offline, share: 0}`:                                                 `share must be above 0`,
 		`fault: {fault: offline, share: 10%, hits: -1}`:                                     `hits must be a whole number of at least 0`,
@@ -88,7 +88,7 @@ func TestCombined(t *testing.T) {
 		`command: {door: dor_1, command: hold, minutes: 99999}`:               `a whole number from 0`,
 		`command: {door: dor_1, command: door.hold, minutes: -1}`:             `a whole number from 0`,
 		`command: {door: dor_1, command: hold, minutes: 0, status: 400}`:      "",
-		`command: {door: dor_1, outcome: reported, status: 409}`:              `the outcome reported is answered 200, not 409`,
+		`command: {door: dor_1, outcome: reported, status: 409}`:              `the outcome reported is answered with 200, not 409`,
 		`command: {door: dor_1, outcome: refused, status: 502, code: jammed}`: "",
 		`command: {door: dor_1, outcome: offline, code: jammed}`:              `code is the deviceCode of a refusal`,
 		`policy: {doors: dor_1, mode: free, remove: true}`:                    `remove takes only doors and ref`,
@@ -96,7 +96,7 @@ func TestCombined(t *testing.T) {
 		`clock: {advance: 1h, to: now+5h}`:                                    `clock takes one of freeze, run, advance and to`,
 		`clock: {do: freeze, advance: 1h}`:                                    `clock takes one of`,
 		`clock: {advance: -1h}`:                                               `advance must not be negative`,
-		`clock: {to: now-1h}`:                                                 `time moves forward only`,
+		`clock: {to: now-1h}`:                                                 `time only moves forward`,
 	} {
 		literalProblem(t, step, want)
 	}

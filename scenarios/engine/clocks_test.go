@@ -33,7 +33,7 @@ func TestJumpThatFails(t *testing.T) {
 	server, fleet, both := twoFakes(t, 0)
 	fleet.stuck = true
 	res, err := Run(t.Context(), both, []*File{parse(t, `steps: [{clock: {advance: 1h}}]`)}, Options{})
-	if err != nil || res.Files[0].Status != judge.Blocked || !strings.Contains(res.Files[0].Reason, "lies in the past") || server.frozen || fleet.frozen {
+	if err != nil || res.Files[0].Status != judge.Blocked || !strings.Contains(res.Files[0].Reason, "is in the past") || server.frozen || fleet.frozen {
 		t.Errorf("got %v, %s %q, frozen %v and %v; want the reason, and both running", err, res.Files[0].Status, res.Files[0].Reason, server.frozen, fleet.frozen)
 	}
 }

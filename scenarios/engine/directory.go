@@ -186,7 +186,7 @@ func (d *directory) key(placeID string) (string, error) {
 	case p == nil:
 		return "", fmt.Errorf("no place %q in the target", placeID)
 	case p.APIKey == "":
-		return "", fmt.Errorf("no key for place %s", placeID)
+		return "", fmt.Errorf("no API key for place %s; give it one in the world file, with 'doorlab keys create' or with --key", placeID)
 	}
 	return p.APIKey, nil
 }

@@ -219,7 +219,7 @@ func (f *fileRun) table(ctx context.Context, sc *scope, s *Step, res *StepResult
 	}
 	least, err := s.least(sc)
 	if err != nil || len(list) < least {
-		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases: %d rows, at least %d are needed (atLeast)%s", len(list), least, because(err))
+		res.Status, res.Detail = judge.Blocked, fmt.Sprintf("cases: %d rows, but at least %d are needed (atLeast)%s", len(list), least, because(err))
 		return
 	}
 	if len(list) == 0 { // allowed, but no evidence

@@ -54,7 +54,7 @@ func (x *frame) byReason(out fields) string {
 			if x.res.Unfit == nil {
 				x.res.Unfit = map[string]string{}
 			}
-			x.res.Unfit[c] = fmt.Sprintf("what was decided is due to something else (line %d: %s)", x.step.pos.Line, reason)
+			x.res.Unfit[c] = fmt.Sprintf("the decision had another reason (line %d: %s)", x.step.pos.Line, reason)
 		}
 	}
 	x.res.Clauses = slices.DeleteFunc(slices.Clone(x.res.Clauses), func(c string) bool { return !fits(c) })

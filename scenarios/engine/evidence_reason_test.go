@@ -61,7 +61,7 @@ func TestUnfit(t *testing.T) {
 	f.reasons = map[string]string{"01011110001": "expired", "01011110002": "revoked"}
 	res, out := play(t, f, `steps: [{cases: [{p: "01011110001"}, {p: "01011110002"}], present: {phone: "${p}", door: "\"dor_1\"", result: denied}, clauses: [PERM-7, PERM-4, SYNC-2]}]`, Options{})
 	rows := res.Files[0].Steps[0].Children
-	want := map[string]string{"PERM-4": "what was decided is due to something else (line 1: expired)", "SYNC-2": "what was decided is due to something else (line 1: expired)"}
+	want := map[string]string{"PERM-4": "the decision had another reason (line 1: expired)", "SYNC-2": "the decision had another reason (line 1: expired)"}
 	if len(rows) != 2 || !maps.Equal(rows[0].Unfit, want) || rows[1].Unfit != nil {
 		t.Errorf("the rows have %v and %v, want %v and none\n%s", rows[0].Unfit, rows[1].Unfit, want, out)
 	}

@@ -20,7 +20,7 @@ func TestNothingProvesNothing(t *testing.T) {
 		want   judge.Status
 		reason string
 	}{
-		"no rows":                {`{cases: [], expect: 1 == 1, clauses: [CMD-6]}`, judge.Blocked, "cases: 0 rows, at least 1 are needed"},
+		"no rows":                {`{cases: [], expect: 1 == 1, clauses: [CMD-6]}`, judge.Blocked, "cases: 0 rows, but at least 1 are needed"},
 		"rows of a range":        {`{cases: "${1..3}", call: {path: /echo}, expect: data.n == 3 and row <= 3}`, judge.Pass, ""},
 		"no rows of a slice":     {`{cases: "${[1, 2][:0]}", expect: 1 == 1}`, judge.Blocked, "cases: 0 rows"},
 		"no rows, allowed":       {`{cases: [], atLeast: 0, expect: 1 == 1}`, judge.Skipped, ""},
@@ -62,7 +62,7 @@ func TestNothingProvesNothing(t *testing.T) {
 		"never, verb fails":      {`{call: {path: /nowhere, status: 200}, expect: status == 201, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, of another type": {`{call: {path: /echo}, expect: data.n, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, not evaluated":   {`{call: {path: /echo}, expect: data.nope.x == 1, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
-		"never, for no time":     {`{set: {none: 0s}}, {call: {path: /echo}, expect: data.n == 4, never: "${none}"}`, judge.Blocked, "never: 0s is no time to look"},
+		"never, for no time":     {`{set: {none: 0s}}, {call: {path: /echo}, expect: data.n == 4, never: "${none}"}`, judge.Blocked, "never: 0s is too short to look"},
 		"left behind":            {`{expect: 1 == 1, background: b}`, judge.Invalid, "no step waited for the background step b"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -182,7 +182,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": list, "total": len(list)})
 	case strings.HasPrefix(path, "/clock"):
 		if !f.clock(strings.TrimPrefix(path, "/clock"), body) {
-			say(w, 400, m{"error": "invalid_field", "message": "to lies in the past; time moves forward only", "statusCode": 400})
+			say(w, 400, m{"error": "invalid_field", "message": "to is in the past, but time only moves forward", "statusCode": 400})
 			return
 		}
 		state := "ready"

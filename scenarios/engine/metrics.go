@@ -24,9 +24,9 @@ func NewMetrics() *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(),
 		planned: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doorlab_check_scenarios", Help: "Scenarios in the run."}),
 		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doorlab_check_scenarios_running", Help: "Scenarios in progress."}),
-		scenarios: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_check_scenarios_total", Help: "Scenarios that are over, by status; the judgement at the end may still change one."},
+		scenarios: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_check_scenarios_total", Help: "Finished scenarios, by status; the judgement at the end may still change one."},
 			[]string{"status"}),
-		steps: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_check_steps_total", Help: "Steps of the scenarios that are over, by status; a group, a table and a retry count once."}, []string{"status"}),
+		steps: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "doorlab_check_steps_total", Help: "Steps of finished scenarios, by status; a group, a table and a retry count once."}, []string{"status"}),
 		guarantees: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "doorlab_check_guarantee", Help: "1 for the verdict on each guarantee, once the run is judged."},
 			[]string{"clause", "status"}),
 	}

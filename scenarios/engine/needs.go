@@ -44,7 +44,7 @@ func (r *run) lacks(f *File) string {
 	case (n.Live || n.Places > 0) && live == 0:
 		return "needs a live place" + odd
 	case live < n.Places:
-		return fmt.Sprintf("needs %d live places, the target has %d", n.Places, live) + odd
+		return fmt.Sprintf("needs %d live places, but the target has %d", n.Places, live) + odd
 	case n.Test && test == 0:
 		return "needs a test place"
 	case n.Together && (r.lab == nil || apart):
@@ -52,7 +52,7 @@ func (r *run) lacks(f *File) string {
 	case r.keysOnly() && n.Fleet:
 		return "needs a fleet of simulated boards"
 	case boards < n.Boards:
-		return fmt.Sprintf("needs %s, there are %d", amount.Many(n.Boards, "live board"), boards) + odd
+		return fmt.Sprintf("needs %s, but there are %d", amount.Many(n.Boards, "live board"), boards) + odd
 	case u.real && real == 0:
 		return "needs a real board: POST /lab/v1/boards/{id}/detach makes room for one"
 	}

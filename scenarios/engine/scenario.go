@@ -14,13 +14,13 @@ package engine
 type Doc struct {
 	node
 	Name        string         `json:"name,omitempty" jsonschema:"description=Short name; the file's name when empty"`
-	Description string         `json:"description,omitempty" jsonschema:"description=What it shows and why"`
+	Description string         `json:"description,omitempty" jsonschema:"description=What the file shows, and why"`
 	Clauses     ClauseIDs      `json:"clauses,omitempty" jsonschema:"description=Guarantees that the file as a whole is about"`
 	Labels      []string       `json:"labels,omitempty" jsonschema:"description=Words to choose files by (check --label); smoke is the quick subset"`
-	Needs       Needs          `json:"needs,omitempty" jsonschema:"description=What the target must offer; SKIPPED otherwise"`
+	Needs       Needs          `json:"needs,omitempty" jsonschema:"description=What the target must offer, otherwise the file is SKIPPED"`
 	Vars        map[string]Any `json:"vars,omitempty" jsonschema:"description=Names for values; --var overrides them"`
 	Setup       []Step         `json:"setup,omitempty" jsonschema:"description=Preparatory steps; if one fails, the file is BLOCKED"`
-	Steps       []Step         `json:"steps" jsonschema:"required,description=What happens, one after the other"`
+	Steps       []Step         `json:"steps" jsonschema:"required,description=The steps, run one after the other"`
 }
 
 // Needs says what a target must offer. What the verbs of a file need is added by itself.
@@ -45,9 +45,9 @@ type Step struct {
 	Boundary   Text      `json:"boundary,omitempty" jsonschema:"description=The boundary value that this step tests, such as 36h"`
 	If         *Expr     `json:"if,omitempty" jsonschema:"description=Skip the step unless this holds"`
 	Cases      *Any      `json:"cases,omitempty" jsonschema:"description=A table: the step runs once per row, with the columns as names; a list, or a template that yields one"`
-	AtLeast    *Num      `json:"atLeast,omitempty" jsonschema:"description=The fewest rows that cases must have; BLOCKED with fewer; default 1"`
+	AtLeast    *Num      `json:"atLeast,omitempty" jsonschema:"description=The fewest rows that cases must have, by default 1; with fewer the step is BLOCKED"`
 	Expect     Exprs     `json:"expect,omitempty" jsonschema:"description=What must be true of the verb's result"`
-	Require    Exprs     `json:"require,omitempty" jsonschema:"description=What must hold for the run to count; INVALID otherwise"`
+	Require    Exprs     `json:"require,omitempty" jsonschema:"description=What must hold for the run to count, otherwise it is INVALID"`
 	Within     *Dur      `json:"within,omitempty" jsonschema:"description=Try again until it holds, for at most this long (wall time)"`
 	Eventually bool      `json:"eventually,omitempty" jsonschema:"description=The same as within: 30s"`
 	Never      *Dur      `json:"never,omitempty" jsonschema:"description=The expectation must stay false for this long (wall time)"`

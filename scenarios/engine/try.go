@@ -37,7 +37,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 	}
 	if s.Never != nil && err == nil {
 		if never, err = s.Never.dur(sc); err == nil && never <= 0 {
-			err = fmt.Errorf("never: %s is no time to look", never)
+			err = fmt.Errorf("never: %s is too short to look", never)
 		}
 	}
 	if err != nil {
@@ -285,7 +285,7 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 		return nil
 	}
 	if n := x.count(least, 1); len(list) < n {
-		return &vain{fmt.Sprintf("all: %d %s, at least %d are needed (atLeast)", len(list), what, n)}
+		return &vain{fmt.Sprintf("all: %d %s, but at least %d are needed (atLeast)", len(list), what, n)}
 	}
 	x.hollow = len(list) == 0
 	wrong, first, definite := 0, error(nil), false

@@ -8,9 +8,9 @@ import (
 // Tell sends a message to a simulated board as if it came from the server.
 type Tell struct {
 	Board   Ref    `json:"board" jsonschema:"required,description=A board; the judge leaves it alone until the file ends"`
-	Send    string `json:"send,omitempty" jsonschema:"enum=cmd,enum=sync,enum=cfg,enum=ack,description=Channel of the message; without it, the step only shows where the board stands"`
-	Payload *Any   `json:"payload,omitempty" jsonschema:"description=What is said, as JSON"`
-	Raw     *Text  `json:"raw,omitempty" jsonschema:"description=What is said, as it is"`
+	Send    string `json:"send,omitempty" jsonschema:"enum=cmd,enum=sync,enum=cfg,enum=ack,description=Channel of the message; without it, the step only shows the board's state"`
+	Payload *Any   `json:"payload,omitempty" jsonschema:"description=The message, as JSON"`
+	Raw     *Text  `json:"raw,omitempty" jsonschema:"description=The message, as it is"`
 	Alone   *bool  `json:"alone,omitempty" jsonschema:"description=true: from now on the board gets only the messages of these steps, none from its server; false: its server's as well"`
 }
 

@@ -140,7 +140,7 @@ type Records struct {
 	Since   When   `json:"since,omitempty" jsonschema:"description=Only those that happened then or later"`
 	Days    *Num   `json:"days,omitempty" jsonschema:"description=sinceDays, default 30"`
 	All     *Expr  `json:"all,omitempty" jsonschema:"description=Must be true for each record"`
-	AtLeast *Num   `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
+	AtLeast *Num   `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at, by default 1; with fewer the step is BLOCKED"`
 }
 
 // Events are read to the end, then filtered.
@@ -150,7 +150,7 @@ type Events struct {
 	Person  Ref             `json:"person,omitempty" jsonschema:"description=Only those with the last digits of this person's phone"`
 	Since   When            `json:"since,omitempty" jsonschema:"description=Only those that happened then or later"`
 	All     *Expr           `json:"all,omitempty" jsonschema:"description=Must be true for each event"`
-	AtLeast *Num            `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
+	AtLeast *Num            `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at, by default 1; with fewer the step is BLOCKED"`
 }
 
 // Netloss sets one outage policy on every board of a cohort.

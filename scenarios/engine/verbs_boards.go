@@ -20,8 +20,8 @@ type PresentEach struct {
 	PerDoor *Num `json:"perDoor,omitempty" jsonschema:"description=People at each door; default 1"`
 	Most    *Num `json:"most,omitempty" jsonschema:"description=At most this many presentations, spread evenly; all by default"`
 	Link    bool `json:"link,omitempty" jsonschema:"description=Present links instead of phones"`
-	Result  Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=Expected of every presentation"`
-	Reason  Text `json:"reason,omitempty" jsonschema:"description=Expected of every presentation"`
+	Result  Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=The result or reason that is expected of every presentation"`
+	Reason  Text `json:"reason,omitempty" jsonschema:"description=The result or reason that is expected of every presentation"`
 }
 
 // Phone calls the number of a place.
@@ -45,7 +45,7 @@ type Leaf struct {
 type Boards struct {
 	Of      Ref   `json:"of,omitempty" jsonschema:"description=Cohort, board or list; all live boards by default"`
 	All     *Expr `json:"all,omitempty" jsonschema:"description=Must be true for each board: online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords boot doors"`
-	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
+	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at, by default 1; with fewer the step is BLOCKED"`
 }
 
 // Synced waits; the step's within bounds it (default 60s).
@@ -59,9 +59,9 @@ type Journal struct {
 	Action  Text  `json:"action,omitempty" jsonschema:"enum=pulse,enum=hold,enum=lock,enum=off,enum=refuse,enum=deny,description=Only lines with this action of the relay"`
 	Cause   Text  `json:"cause,omitempty" jsonschema:"enum=command,enum=onsite,enum=free,enum=policy,enum=hold_end,enum=outage,description=Only lines with this cause"`
 	Command Text  `json:"command,omitempty" jsonschema:"description=Only this commandId"`
-	Since   When  `json:"since,omitempty" jsonschema:"description=Only lines from then on"`
+	Since   When  `json:"since,omitempty" jsonschema:"description=Only lines from this moment on"`
 	All     *Expr `json:"all,omitempty" jsonschema:"description=Must be true for each line"`
-	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at; BLOCKED with fewer; default 1"`
+	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at, by default 1; with fewer the step is BLOCKED"`
 }
 
 // Cohort chooses boards by seed, the same for the same seed and world.
@@ -76,21 +76,21 @@ type Cohort struct {
 	Boards   *Num   `json:"boards,omitempty" jsonschema:"description=Then this many boards in total"`
 	Share    *Num   `json:"share,omitempty" jsonschema:"description=Or a share of the boards, such as 50%"`
 	Part     Text   `json:"part,omitempty" jsonschema:"description=Or the n-th of m equal parts: 1/4"`
-	Expect   *Num   `json:"atLeast,omitempty" jsonschema:"description=BLOCKED with fewer boards; default: boards; otherwise 1"`
+	Expect   *Num   `json:"atLeast,omitempty" jsonschema:"description=The fewest boards; with fewer the step is BLOCKED; by default as many as boards says, otherwise 1"`
 }
 
 // Fault arms a fault; clear names it.
 type Fault struct {
 	Fault    FaultName      `json:"fault" jsonschema:"required,description=docs/faults.md lists them"`
-	Name     Name           `json:"name,omitempty" jsonschema:"description=Name for clear; the fault's own by default"`
+	Name     Name           `json:"name,omitempty" jsonschema:"description=Name for the verb clear; by default the name of the fault"`
 	Of       Ref            `json:"of,omitempty" jsonschema:"description=Cohort, board or list"`
 	Share    *Num           `json:"share,omitempty" jsonschema:"description=Or a share of all boards, which the control API chooses"`
 	Doors    *Refs          `json:"doors,omitempty" jsonschema:"description=Only commands of these doors"`
 	Commands []string       `json:"commands,omitempty" jsonschema:"enum=open,enum=hold,enum=close,description=Only these commands"`
 	Nth      *Num           `json:"nth,omitempty" jsonschema:"description=Only the n-th matching command"`
 	For      Dur            `json:"for,omitempty" jsonschema:"description=How long it lasts in the lab's time"`
-	Hits     *Num           `json:"hits,omitempty" jsonschema:"description=How often it must do something until it is cleared or the file ends; INVALID with fewer; default 1"`
-	Params   map[string]Any `json:"params,omitempty" jsonschema:"description=The fault's own"`
+	Hits     *Num           `json:"hits,omitempty" jsonschema:"description=How often it must act before it is cleared or the file ends, by default once; if it acts less often the file is INVALID"`
+	Params   map[string]Any `json:"params,omitempty" jsonschema:"description=The fault's own parameters"`
 }
 
 // Clear removes a fault; its hits are the result.
@@ -116,7 +116,7 @@ type Grant struct {
 	Phone  Text  `json:"phone,omitempty" jsonschema:"description=Phone number of a new person; by default one that nobody has"`
 	Doors  *Refs `json:"doors,omitempty" jsonschema:"description=The doors it opens; by default all entry doors of the place"`
 	From   When  `json:"from,omitempty" jsonschema:"description=Default now-1h"`
-	To     When  `json:"to,omitempty" jsonschema:"description=Default none; a reservation +72h"`
+	To     When  `json:"to,omitempty" jsonschema:"description=When it ends; by default never, and for a reservation +72h"`
 }
 
 // Membership gives one.
@@ -184,7 +184,7 @@ type VarSet map[string]Any
 
 // Log writes a line.
 type Log struct {
-	Text Text `json:"text" jsonschema:"required,description=What to say"`
+	Text Text `json:"text" jsonschema:"required,description=The line to write"`
 }
 
 func (l *Log) BindShort(b *strictyaml.Binder, text string, pos Pos) { l.Text.BindText(b, text, pos) }

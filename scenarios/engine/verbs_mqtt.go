@@ -5,13 +5,13 @@ package engine
 type MQTT struct {
 	As        Name     `json:"as,omitempty" jsonschema:"description=Name of the connection; default hand"`
 	Board     Ref      `json:"board,omitempty" jsonschema:"description=Connect in the place of this board, which is detached until the file ends"`
-	Connect   *Connect `json:"connect,omitempty" jsonschema:"description=What CONNECT says differently"`
+	Connect   *Connect `json:"connect,omitempty" jsonschema:"description=How the CONNECT differs from a good board's"`
 	Connack   *Num     `json:"connack,omitempty" jsonschema:"description=Expected code of the CONNACK; default 0, accepted"`
 	Subscribe *[]Text  `json:"subscribe,omitempty" jsonschema:"description=Channels or topics; by default the four down channels"`
 	Auto      []string `json:"auto,omitempty" jsonschema:"enum=sync,enum=cmd,enum=cfg,description=Answer these messages at once as a good board would, without doing anything"`
 	Send      Text     `json:"send,omitempty" jsonschema:"description=Publish to this channel or topic"`
-	Payload   *Any     `json:"payload,omitempty" jsonschema:"description=What is sent, as JSON"`
-	Raw       *Text    `json:"raw,omitempty" jsonschema:"description=What is sent, as it is"`
+	Payload   *Any     `json:"payload,omitempty" jsonschema:"description=The message, as JSON"`
+	Raw       *Text    `json:"raw,omitempty" jsonschema:"description=The message, as it is"`
 	QoS       *Num     `json:"qos,omitempty" jsonschema:"description=0, 1 or 2; default 0"`
 	Retain    bool     `json:"retain,omitempty" jsonschema:"description=Set the retain flag"`
 	Await     string   `json:"await,omitempty" jsonschema:"enum=cmd,enum=sync,enum=cfg,enum=ack,enum=end,description=Wait for the next message of this channel that fits where; end waits for the server to close the connection"`

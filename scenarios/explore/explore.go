@@ -200,7 +200,7 @@ func (r *run) suspect(outer context.Context, index int, ops []Op, first verdict)
 	case again.status == judge.Pass:
 		r.mu.Lock()
 		r.sum.Flaky++
-		r.say("sequence %d passes with the usual bounds: not counted", index)
+		r.say("sequence %d passes with the usual limits: not counted", index)
 		r.mu.Unlock()
 		return nil
 	case again.status != judge.Fail:

@@ -119,7 +119,7 @@ func TestRunOperations(t *testing.T) {
 	}
 }
 
-// What passes with the usual bounds, or can't be judged, is no failure, and is counted.
+// What passes with the usual limits, or can't be judged, is no failure, and is counted.
 func TestRunFlaky(t *testing.T) {
 	t.Parallel()
 	play, n := target("clock: run", judge.Fail, judge.Pass, judge.Fail, judge.Blocked)

@@ -36,7 +36,7 @@ func TestProgress(t *testing.T) {
 		}
 		for _, want := range []string{
 			"   15.0s  6 sequences, 24 per minute, ", "1 flaky, 25s left\n", "   30.0s  13 sequences, 26 per minute, ", ", 10s left\n",
-			"sequence 3: FAIL: too slow\n", "sequence 3 passes with the usual bounds: not counted\n",
+			"sequence 3: FAIL: too slow\n", "sequence 3 passes with the usual limits: not counted\n",
 		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("progress is\n%swant a line with %q", b.String(), want)

@@ -23,18 +23,18 @@ const (
 // Errors of sending to a board (*fail.Error).
 var (
 	// ErrOffline: the board has no live connection; nothing was sent.
-	ErrOffline = fail.New(fail.StoreOffline, "the board is not connected; nothing was sent", "reason", Offline)
+	ErrOffline = fail.New(fail.StoreOffline, "the board is not connected and nothing was sent; try again later", "reason", Offline)
 	// ErrLost: the connection was lost after the send and before the answer.
 	ErrLost = fail.New(fail.StoreUnreachable, "the connection was lost before the board answered; try again")
 	// ErrNoAnswer: the board did not answer in time.
-	ErrNoAnswer = fail.New(fail.DeviceNoResponse, "the board did not answer", "reason", vocab.NoResponse)
+	ErrNoAnswer = fail.New(fail.DeviceNoResponse, "the board did not answer, so whether it has the new policy is unknown; send it again", "reason", vocab.NoResponse)
 	// ErrNotFound: no board has this id.
 	ErrNotFound = fail.New(fail.BoardNotFound, "board not found")
 )
 
 // Refused is a board's refusal of a configuration, with the board's own code.
 func Refused(code string) error {
-	return fail.New(fail.DeviceRefused, "the board refused", "reason", vocab.Refused, "deviceCode", code)
+	return fail.New(fail.DeviceRefused, "the board refused the outage policy", "reason", vocab.Refused, "deviceCode", code)
 }
 
 // Status is what the server knows of a board now.

@@ -77,7 +77,7 @@ func audit(tx Tx, by record.By, action, detail string) error {
 // found turns a missing place into place_not_found.
 func found(p Place, err error) (Place, error) {
 	if errors.Is(err, fail.ErrNotFound) {
-		return Place{}, fail.New(fail.PlaceNotFound, "no such place")
+		return Place{}, fail.New(fail.PlaceNotFound, "place not found")
 	}
 	return p, err
 }

@@ -148,7 +148,7 @@ func (s *Service) PatchDoor(doorID string, p DoorPatch) (Door, error) {
 	}
 	out, err := s.cfg.Store.Door(doorID)
 	if errors.Is(err, fail.ErrNotFound) {
-		return Door{}, fail.New(fail.DeviceNotFound, "no such door")
+		return Door{}, fail.New(fail.DeviceNotFound, "door not found")
 	}
 	if err != nil {
 		return Door{}, err

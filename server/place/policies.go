@@ -240,7 +240,7 @@ func millis(t *time.Time) int64 {
 func belongs(placeID string) func(Door, error) error {
 	return func(d Door, err error) error {
 		if errors.Is(err, fail.ErrNotFound) || err == nil && d.PlaceID != placeID {
-			return fail.New(fail.DeviceNotFound, "no such door")
+			return fail.New(fail.DeviceNotFound, "door not found")
 		}
 		return err
 	}

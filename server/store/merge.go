@@ -63,7 +63,7 @@ func (m *merge) world(w *world.World) error {
 		if !w.Part.Whole() { // another shard has it by now: a place belongs to one server
 			return other("the place %s (%s) isn't in shard %s of the world any more; places can be added at the end of a world file only, once it is sharded", r.ID, r.Name, w.Part)
 		}
-		m.note("the place %s (%s) is no longer in the world; it stays", r.ID, r.Name)
+		m.note("the place %s (%s) is no longer in the world file, but stays in the data directory", r.ID, r.Name)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (m *merge) gone(wp world.Place, had []place.Door) {
 		if !slices.ContainsFunc(wp.Boards, func(b world.Board) bool {
 			return slices.ContainsFunc(b.Doors, func(d world.Door) bool { return d.ID == h.ID })
 		}) {
-			m.note("the door %s (%s) is no longer in the world; it stays", h.ID, h.Name)
+			m.note("the door %s (%s) is no longer in the world file, but stays in the data directory", h.ID, h.Name)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func (m *merge) keys(wp world.Place) error {
 		case row.PlaceID != wp.ID:
 			return other("the key %s belongs to the place %s there", k.ID, row.PlaceID)
 		case row.Name != k.Name || row.Sim != k.Sim || !slices.Equal(slices.Sorted(slices.Values(row.Scopes)), slices.Sorted(slices.Values(k.Scopes))):
-			m.note("the key %s keeps its name, scopes and sim; revoke it and create another", k.ID)
+			m.note("the key %s keeps its name, scopes and sim; to change them, revoke it and create another", k.ID)
 		}
 	}
 	return m.goneKeys(wp)
@@ -257,7 +257,7 @@ func (m *merge) goneKeys(wp world.Place) error {
 	rows, err := m.q.KeysOfPlace(ctx, wp.ID)
 	for _, r := range rows {
 		if r.World && !r.RevokedAt.Valid && !slices.ContainsFunc(wp.Keys, func(k world.Key) bool { return k.ID == r.ID }) {
-			m.note("the key %s (%s) is no longer in the world; it stays valid until 'doorlab keys revoke %s'", r.ID, r.Name, r.ID)
+			m.note("the key %s (%s) is no longer in the world file, but stays valid until 'doorlab keys revoke %s'", r.ID, r.Name, r.ID)
 		}
 	}
 	return err

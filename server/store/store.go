@@ -238,7 +238,7 @@ func migrate(conn *sql.DB) error {
 	}
 	sources := p.ListSources()
 	if newest := sources[len(sources)-1].Version; have > newest {
-		return fmt.Errorf("%w: schema %d, this program knows %d", ErrNewer, have, newest)
+		return fmt.Errorf("%w: it has schema %d, but this program knows only up to %d; use the version that wrote it", ErrNewer, have, newest)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("store: %w", err)
