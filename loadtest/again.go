@@ -101,6 +101,7 @@ func (res *Result) again(g *Guarantees, verdicts []judge.Verdict) {
 	}
 	res.judgeBreaches()
 	res.judgeGuarantees()
+	res.settleGone()
 	if res.Verdict == Pass && len(reasons) > 0 { // of a search that was interrupted: the step that broke isn't the one that is kept
 		res.Verdict, res.Reasons = was, reasons
 	}

@@ -67,7 +67,7 @@ func (f *files) finish(res Result) error {
 
 // Write writes the reports into dir: the same content for programs and for people.
 func (r Result) Write(dir string) error {
-	r.Schema, r.Shards = SchemaVersion, slices.Clone(r.Shards)
+	r.Schema, r.Shards, r.Thresholds = SchemaVersion, slices.Clone(r.Shards), r.marked()
 	for i := range r.Shards {
 		r.Shards[i].Dir = report.KeptDir(dir, r.Shards[i].Dir)
 	}

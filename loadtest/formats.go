@@ -23,6 +23,10 @@ func Schema() ([]byte, error) {
 // generator's.
 func (r Result) Failures() (out []report.Failure) {
 	told := map[string]bool{}
+	if r.Gone != "" {
+		told[r.Gone] = true
+		out = append(out, report.Failure{ID: "gone", Status: judge.Blocked, Title: "The run as a whole", Why: r.Gone})
+	}
 	for _, row := range r.Guarantees.breached() {
 		told[row.Clause+": "+row.Number] = true
 		out = append(out, report.Failure{ID: "breach-" + row.Clause, Status: judge.Fail, Title: row.Clause + " " + row.Promise, Why: row.Number,
@@ -65,6 +69,9 @@ func (r Result) suites() []report.Suite {
 	if doubts := r.doubted(); len(doubts) > 0 || r.Verdict == Invalid {
 		run.Status, run.Why = judge.Invalid, cmp.Or(strings.Join(doubts, "; "), strings.Join(r.Reasons, "; "))
 	}
+	if r.Gone != "" {
+		run.Status, run.Why = judge.Blocked, r.Gone
+	}
 	switch {
 	case r.Breaches > 0:
 		run.Status, run.Why = judge.Fail, r.FirstBreach
@@ -73,11 +80,8 @@ func (r Result) suites() []report.Suite {
 	}
 	s := report.Suite{Name: name, Status: judge.Status(r.Verdict), Started: r.Started, Seconds: r.Seconds, Cases: []report.Case{run}}
 	for _, t := range r.Thresholds {
-		c := report.Case{Name: "threshold " + t.Name + " " + t.Limit, Status: judge.Pass, Why: t.Value}
-		if !t.OK {
-			c.Status, c.Why = judge.Fail, t.why()
-		}
-		s.Cases = append(s.Cases, c)
+		status, why := r.status(t)
+		s.Cases = append(s.Cases, report.Case{Name: "threshold " + t.Name + " " + t.Limit, Status: status, Why: why})
 	}
 	out := []report.Suite{s}
 	switch g := r.Guarantees; {
@@ -122,7 +126,10 @@ func (r Result) WriteSummary(w io.Writer) error {
 		b.WriteString("\n| threshold | limit | measured | |\n|---|--:|--:|---|\n")
 	}
 	for _, t := range r.Thresholds {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Name, t.Bound(), t.Value, t.verdict())
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Name, t.Bound(), t.Value, r.Said(t).Word)
+	}
+	if why := r.unjudgedWhy(); why != "" {
+		b.WriteString("\n" + why + "\n")
 	}
 	if len(r.Phases) > 0 {
 		b.WriteString("\n| phase | whose | p50 | p99 |\n|---|---|--:|--:|\n")
@@ -144,14 +151,4 @@ func (r Result) WriteSummary(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func (t Threshold) verdict() string {
-	switch {
-	case t.Waits():
-		return "later"
-	case t.OK:
-		return "ok"
-	}
-	return "BROKEN"
 }

@@ -162,7 +162,7 @@ func (r *Result) judgeThreshold(l limit, name string, j stretch, c *collector) {
 	case r.Shard != nil && r.Shard.Of > 1 && (l.waits() || j.of.sent == 0):
 		t.Value, t.OK, t.Idle = waiting, true, true
 	case l.measure == "rate" && r.apart > together: // INVALID anyway, whatever the rate
-		t.Value, t.OK, t.Idle = "not judged", true, true
+		t.Value, t.OK, t.Idle = unjudged, true, true
 	default:
 		t = l.judge(name, t.Limit, j.of, j.from, j.seconds)
 		t.Name = j.prefix + name

@@ -28,6 +28,8 @@ type Target struct {
 	// Marks are, for each of Control, where in its recording the run begins;
 	// nil for a target that is the run's own.
 	Marks []history.Position
+	// Ahead is how far the server's clock is ahead of this machine's, where its tokens tell and no control listener does.
+	Ahead time.Duration
 }
 
 // Place is one place and a key that may move its doors.
@@ -69,7 +71,7 @@ type Options struct {
 }
 
 // Run runs the plan and returns its result. It returns an error if the run couldn't take place: an invalid plan,
-// ErrHost, ErrNoDoors, ErrNoFaults, ErrKey, ErrScope, ErrShard, ErrOut, a baseline that can't be read, an unreachable target; or ctx's
+// ErrHost, ErrNoDoors, ErrNoFaults, ErrKey, ErrScope, ErrClock, ErrShard, ErrOut, a baseline that can't be read, an unreachable target; or ctx's
 // error, with what was measured so far.
 func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	var before Result
@@ -110,6 +112,9 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	if others != "" {
 		res.Notes = append(res.Notes, others)
 	}
+	if off := client.Off(t.Ahead); off != "" {
+		res.Notes = append(res.Notes, off)
+	}
 	res.Schema, res.Version = SchemaVersion, o.Version
 	if o.Judge && err == nil { // interrupted runs too: what was sent is evidence
 		kept := files.finish(res.unproven("doorlab ended before that")) // judging may take long, and be killed
@@ -118,6 +123,10 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 		err = unwritten(errors.Join(kept, r.prove(proving, t, log, &res)))
 		told.End()
 		done()
+		if res.Guarantees.NotJudged != "" {
+			r.lookForDeath(inner, &res)
+		}
+		res.settleGone() // judging may have called it something else
 	}
 	if o.Baseline != "" {
 		res.Compare = compare(o.Baseline, before, res)
@@ -160,5 +169,8 @@ func (r *runner) step(ctx context.Context, s *schedule, name string) (Result, er
 	last, cancel := finishing(ctx)
 	defer cancel()
 	r.used(last, before, spent.Seconds(), &res)
+	if res.silent() > 0 {
+		r.lookForDeath(ctx, &res)
+	}
 	return res, err
 }

@@ -117,6 +117,7 @@ func merge(parts []Result, wrong []string) Result {
 		m.judgeSilence(true)
 	}
 	m.joinGuarantees(parts)
+	m.settleGone()
 	return m
 }
 
@@ -136,6 +137,7 @@ func (m *Result) add(p Result) {
 	m.PlannedRate, m.SentRate = m.PlannedRate+p.PlannedRate, m.SentRate+p.SentRate
 	m.Validated, m.Breaches, m.FirstBreach = m.Validated+p.Validated, m.Breaches+p.Breaches, cmp.Or(m.FirstBreach, p.FirstBreach)
 	addAll(m.Statuses, p.Statuses)
+	m.Gone = cmp.Or(m.Gone, p.Gone)
 	if p.began() && (!m.began() || p.Started.Before(m.Started)) {
 		m.Started = p.Started
 	}
@@ -195,7 +197,7 @@ func (m *Result) startedApart(parts []Result) {
 			break
 		}
 	}
-	m.doubt(fmt.Sprintf("%s can't be judged: the generators started %s apart, more than %s; see --start-at", what, amount.Duration(round(m.apart.Seconds(), 1)), amount.Duration(together.Seconds())))
+	m.doubt(fmt.Sprintf("%s%sthe generators started %s apart, more than %s; see --start-at", what, unjudgedRate, amount.Duration(round(m.apart.Seconds(), 1)), amount.Duration(together.Seconds())))
 }
 
 // mergePhases adds the histograms of each phase.

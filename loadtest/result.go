@@ -12,6 +12,7 @@ const (
 	Pass    = "PASS"
 	Fail    = "FAIL"    // a guarantee is broken, or answers violate the OpenAPI documents: exit 4; only a threshold is: exit 99
 	Invalid = "INVALID" // the generator, not the system, was the limit: exit 6
+	Blocked = "BLOCKED" // the target stopped answering for good: exit 5
 )
 
 // Result is what a run measured and what the measurement is worth; result.json.
@@ -28,6 +29,7 @@ type Result struct {
 	Shard   *Shard   `json:"shard,omitempty"`   // of a run that is only a part of a load
 	Shards  []Shard  `json:"shards,omitempty"`  // of a merged result
 	Notes   []string `json:"notes,omitempty"`   // what a reader has to know beside the verdict
+	Gone    string   `json:"gone,omitempty"`    // how the target stopped answering for good; "" = it didn't
 
 	Environment *Environment `json:"environment,omitempty"` // nil in results of older versions
 	Processes   []Process    `json:"processes,omitempty"`
@@ -100,6 +102,8 @@ type Threshold struct {
 	Limit string `json:"limit"`
 	Value string `json:"value"`
 	OK    bool   `json:"ok"`
+	// NotJudged is why a limit that wasn't broken wasn't kept either: the figures don't describe the system. Only in result.json.
+	NotJudged string `json:"notJudged,omitempty"`
 }
 
 // Point is one second of the run, by planned time.
@@ -142,13 +146,15 @@ type Change struct {
 	Verdict string  `json:"verdict"` // same, better, worse, not comparable
 }
 
-// ExitCode is the command line's: 0, 4 a guarantee is broken or answers violate the OpenAPI documents, 99 only a threshold
-// is broken, 6 invalid.
+// ExitCode is the command line's: 0, 4 a guarantee is broken or answers violate the OpenAPI documents, 5 the target is gone, 99
+// only a threshold is broken, 6 invalid.
 func (r Result) ExitCode() int {
 	broken := r.lost == 99 || slices.ContainsFunc(r.Thresholds, func(t Threshold) bool { return !t.OK })
 	switch {
 	case len(r.Guarantees.breached()) > 0 || r.Breaches > 0 || r.lost == 4:
 		return 4
+	case r.Verdict == Blocked:
+		return 5
 	case r.Verdict == Fail && broken:
 		return 99
 	case r.Verdict == Fail: // for a reason that only another version knows: it may be a guarantee

@@ -29,6 +29,9 @@ import (
 // ErrHost means that the target is another machine, which wasn't allowed.
 var ErrHost = errors.New("is on another machine: add --allow-host if you are allowed to load-test it")
 
+// ErrClock means that the clock of a target is too far off for the permits that the plan registers.
+var ErrClock = errors.New("the plan registers permits for now (requests.register)")
+
 // grace is how long pending answers may take after an interruption.
 const grace = 2 * time.Second
 
@@ -64,6 +67,9 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	}
 	if err := o.Part.Check(p); err != nil {
 		return nil, err
+	}
+	if off := client.Off(t.Ahead); off != "" && p.Requests.Register > 0 {
+		return nil, fmt.Errorf("%w, but %s", ErrClock, off)
 	}
 	places, part, err := o.Part.take(t.Places, p.withDefaults().Places)
 	if err != nil {

@@ -20,9 +20,9 @@ func (r *runner) search(ctx context.Context) (Result, error) {
 	for rate := float64(r.plan.Rate); ; {
 		res, err := r.try(ctx, rate)
 		all.Validated, all.Breaches, all.FirstBreach = all.Validated+res.Validated, all.Breaches+res.Breaches, cmp.Or(all.FirstBreach, res.FirstBreach)
-		if err != nil || ctx.Err() != nil {
+		if err != nil || ctx.Err() != nil || res.Gone != "" {
 			if lo > 0 { // the headline is about that step
-				best.Verdict, best.Reasons = res.Verdict, []string{fmt.Sprintf("the step at %s was %s", perSecond(rate), strings.Join(res.Reasons, "; "))}
+				best.Verdict, best.Gone, best.Reasons = res.Verdict, res.Gone, []string{fmt.Sprintf("the step at %s was %s", perSecond(rate), strings.Join(res.Reasons, "; "))}
 				res = best
 			}
 			res.Search, res.Highest = steps, round(lo, 1)

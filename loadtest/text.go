@@ -160,9 +160,9 @@ func (r Result) thresholdTable() string {
 	}
 	t := newTable(4, "threshold", "limit", "measured", "verdict")
 	for _, h := range r.Thresholds {
-		t.AppendRow(table.Row{h.Name, h.Bound(), h.Value, h.verdict()})
+		t.AppendRow(table.Row{h.Name, h.Bound(), h.Value, r.Said(h).Word})
 	}
-	return t.Render()
+	return strings.TrimSuffix(t.Render()+"\n"+r.unjudgedWhy(), "\n")
 }
 
 // phaseTable: where the time of a command goes.

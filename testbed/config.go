@@ -3,6 +3,7 @@
 package testbed
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -66,6 +67,8 @@ type Config struct {
 	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
 	Retry        time.Duration            // after losing its line, a board redials at a random time within it; 0 = 300 ms
 	StopWithin   time.Duration            // how long Stop waits for the server to end; 0 = until it has
+	Interrupted  context.Context          // with StopWithin: that time begins when this is done, and until then Stop waits; nil = at once
+	Late         func(time.Duration)      // told, in place of the log, that Stop waited that long and no longer; nil = the log is
 	LookOnce     bool                     // only the first start of the server checks the database for damage
 	Runs         string                   // where the console looks for run directories; "" = nowhere
 	Progress     func(online, boards int) // called every second while boards connect; nil = not called

@@ -38,6 +38,7 @@ type FleetConfig struct {
 	Slice        shard.Shard
 	Control      string // "" = none
 	ControlToken string // "" = a new one
+	Server       string // control API of the server, which has the same token; "" = unknown until somebody tells (POST /server)
 	SecretFile   string // shared with the server; "" = the passwords derive from the seed
 	DataDir      string
 	Virtual      bool
@@ -63,12 +64,13 @@ type Fleet struct {
 	clk     clock.Clock
 	memory  *lab
 	started atomic.Bool // every board has been connected once
+	failed  chan error
 }
 
 // StartFleet connects the boards and returns when all are connected. Errors:
 // ErrOtherWorld, ErrInUse, a taken port, an unwritable directory, the context's.
 func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
-	f := &Fleet{}
+	f := &Fleet{failed: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			_ = f.Stop()
@@ -100,6 +102,9 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 		told = spool.Append
 	}
 	server := newPeer(c.World, c.TLS, flight)
+	if c.Server != "" {
+		server.know(c.Server, c.ControlToken)
+	}
 	f.fleet, err = boardsim.New(boardsim.Config{
 		World: c.World, Kinds: []string{world.Live}, Slice: c.Slice, DataDir: c.DataDir, Seed: c.World.Seed,
 		Dial: dialTCP(c.Broker, c.TLS), Client: c.Client,
@@ -173,8 +178,18 @@ func (f *Fleet) startControl(l net.Listener, c FleetConfig, spool *history.Spool
 	mux.Handle("/", f.routes)
 	f.control = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
 	share := listen.Share(listen.Descriptors()).Control
-	go func() { _ = listen.Serve(f.control, listen.NewCap(share, share/2).On(l)) }()
+	go f.serve(listen.NewCap(share, share/2).On(l))
 }
+
+// serve runs the control listener's loop; if it ends before Stop, the fleet has failed: nobody can steer it any more.
+func (f *Fleet) serve(l net.Listener) {
+	if err := listen.Serve(f.control, l); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		f.failed <- fmt.Errorf("the control API ended: %w", err)
+	}
+}
+
+// Failed reports a control listener that died while running.
+func (f *Fleet) Failed() <-chan error { return f.failed }
 
 // readyz is 200 once every board has been connected, like the server's when it can serve: what 'doorlab wait' asks.
 func (f *Fleet) readyz(w http.ResponseWriter, _ *http.Request) {

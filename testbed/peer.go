@@ -93,6 +93,13 @@ func (p *peer) ask(ctx context.Context) {
 	p.revisions = got
 }
 
+// know tells the fleet where its server's control API is.
+func (p *peer) know(base, token string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.server = &client.Client{Base: base, Token: token, HTTP: p.http}
+}
+
 // route mounts POST /server {control, token}, which check uses to introduce the two, and
 // POST /clock/settle, which it calls before a jump.
 func (p *peer) route(r chi.Router) {
@@ -110,9 +117,7 @@ func (p *peer) route(r chi.Router) {
 			control.FailField(w, "control", "must be the URL of the server's control API, such as http://127.0.0.1:8081")
 			return
 		}
-		p.mu.Lock()
-		p.server = &client.Client{Base: b.Control, Token: b.Token, HTTP: p.http}
-		p.mu.Unlock()
+		p.know(b.Control, b.Token)
 		control.Data(w, map[string]string{"control": b.Control})
 	})
 }

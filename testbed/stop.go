@@ -58,7 +58,7 @@ func (t *Testbed) Stop() error {
 	var late <-chan error
 	if l := t.life.Swap(nil); l != nil {
 		var err error
-		late, err = endWithin(t.cfg.StopWithin, l.server.Stop)
+		late, err = endWithin(t.cfg.StopWithin, t.cfg.Interrupted, l.server.Stop)
 		errs = append(errs, err)
 	}
 	for _, f := range t.close {
@@ -71,7 +71,7 @@ func (t *Testbed) Stop() error {
 		if late == nil {
 			errs = append(errs, t.memory.Close())
 		} else { // nobody may start there while the server still writes
-			logOf(t.cfg).Warn("the server hasn't ended yet; until it or the process has, the data directory stays in use", "waited", t.cfg.StopWithin)
+			t.late()
 			go func() {
 				if err := errors.Join(<-late, t.memory.Close()); err != nil {
 					logOf(t.cfg).Error("the server ended late", "error", err)
@@ -82,16 +82,32 @@ func (t *Testbed) Stop() error {
 	return errors.Join(errs...)
 }
 
-// endWithin doesn't wait for f longer than that; 0 = as long as it takes. late gets the error of an f that hasn't ended by
-// then, and is nil otherwise. Such a server has many boards on a busy machine, or hangs; what it answered is committed, as
-// it would be if the process were killed.
-func endWithin(limit time.Duration, f func() error) (late <-chan error, err error) {
+// late tells that the server isn't waited for any longer.
+func (t *Testbed) late() {
+	if t.cfg.Late != nil {
+		t.cfg.Late(t.cfg.StopWithin)
+		return
+	}
+	logOf(t.cfg).Warn("the server hasn't ended yet; until it or the process has, the data directory stays in use", "waited", t.cfg.StopWithin)
+}
+
+// endWithin doesn't wait for f longer than that; 0 = as long as it takes. The time begins when interrupted is done; nil = at
+// once. late gets the error of an f that hasn't ended by then, and is nil otherwise. Such a server has many boards on a busy
+// machine, or hangs; what it answered is committed, as it would be if the process were killed.
+func endWithin(limit time.Duration, interrupted context.Context, f func() error) (late <-chan error, err error) {
 	if limit == 0 {
 		return nil, f()
 	}
 	ended, over := make(chan error, 1), make(chan struct{})
-	defer clock.WallAfter(limit, func() { close(over) }).Stop()
 	go func() { ended <- f() }()
+	if interrupted != nil {
+		select {
+		case err := <-ended:
+			return nil, err
+		case <-interrupted.Done():
+		}
+	}
+	defer clock.WallAfter(limit, func() { close(over) }).Stop()
 	select {
 	case err := <-ended:
 		return nil, err

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -95,7 +96,7 @@ func TestEndWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, failed := time.Now(), errors.New("failed")
 		slow := func() error { time.Sleep(time.Minute); return failed }
-		late, err := endWithin(time.Second, slow)
+		late, err := endWithin(time.Second, nil, slow)
 		if took := time.Since(began); took != time.Second || err != nil || late == nil {
 			t.Fatalf("got %v after %s, want nothing after a second, and that it is late", err, took)
 		}
@@ -103,8 +104,27 @@ func TestEndWithin(t *testing.T) {
 			t.Errorf("the late one: got %v, want %v", err, failed)
 		}
 		for limit, f := range map[time.Duration]func() error{time.Second: func() error { return failed }, 0: slow} {
-			if late, err := endWithin(limit, f); late != nil || !errors.Is(err, failed) {
+			if late, err := endWithin(limit, nil, f); late != nil || !errors.Is(err, failed) {
 				t.Errorf("within %s: got %v, late %t; want %v, in time", limit, err, late != nil, failed)
+			}
+		}
+	})
+}
+
+// TestEndWithinAnInterruption: what isn't interrupted is waited for; once it is, the time begins.
+func TestEndWithinAnInterruption(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for after, want := range map[time.Duration]time.Duration{0: time.Second, 20 * time.Second: 21 * time.Second, time.Hour: time.Minute} {
+			ctx, cancel := context.WithTimeout(t.Context(), after)
+			began := time.Now()
+			late, err := endWithin(time.Second, ctx, func() error { time.Sleep(time.Minute); return nil })
+			if took := time.Since(began); took != want || err != nil || (late != nil) != (want < time.Minute) {
+				t.Errorf("interrupted after %s: got %v, late %t, after %s; want it after %s", after, err, late != nil, took, want)
+			}
+			cancel()
+			if late != nil {
+				<-late
 			}
 		}
 	})

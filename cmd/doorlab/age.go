@@ -100,6 +100,7 @@ func runAge(ctx context.Context, e *env, f *ageFlags) error {
 		return err
 	}
 	f.DataDir, f.Progress, f.Version = dir, f.view.screen(e), build()
+	f.StopWithin, f.Late = stopWithin, lateServer(e)
 	res, _, err := age.Run(ctx, f.Config)
 	if err != nil && ctx.Err() == nil && len(res.Files) == 0 { // it never began
 		return startError(ctx, err)

@@ -179,13 +179,14 @@ func boardList(e *env) *cobra.Command {
 				q.Set("placeId", id)
 			}
 			var list []boardRow
-			return l.do(http.MethodGet, "/boards?"+q.Encode(), nil, &list, func() {
+			return l.page("/boards", q, "board", &list, func() int {
 				rows := make([][]string, 0, len(list))
 				names := l.names()
 				for _, b := range list {
 					rows = append(rows, b.cells(names))
 				}
 				l.list(boardHeading, rows, "No simulated boards here.")
+				return len(rows)
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "only the boards of this place, by id or name")

@@ -25,7 +25,7 @@ type boardsFlags struct {
 	config, mqtt, control, token, tokenFile, data, world, slice, clock, client string
 	broker                                                                     brokerFlags
 	seed                                                                       int64
-	secretFile                                                                 string
+	secretFile, server                                                         string
 	shard                                                                      shardFlag
 	boards                                                                     int
 	json, verbose                                                              bool
@@ -60,6 +60,7 @@ func boardsCommand(e *env) *cobra.Command {
 	s.StringVar(&f.control, "control", "127.0.0.1:8082", `address of the fleet's control API ("" turns it off)`)
 	s.StringVar(&f.token, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
 	s.StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
+	s.StringVar(&f.server, "server", "", "control API of the server, which has the same token: then board show tells what has a detached board's place (default: unknown until check tells)")
 	s.StringVar(&f.data, "data", "", "data directory for flash and journals (default: temporary, removed on exit)")
 	s.StringVar(&f.world, "world", "", "the world file the server runs with (default: the built-in world)")
 	s.StringVar(&f.slice, "slice", "1/1", "i/n: run slice i of n of the fleet")
@@ -97,6 +98,9 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if f.server, err = f.serverControl(token); err != nil {
+		return err
+	}
 	w := world.Default(max(f.seed, 1), f.boards)
 	if f.world != "" {
 		if w, err = loadWorld(ctx, f.world, f.seed); err != nil {
@@ -117,9 +121,27 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer cleanup()
-	fc := testbed.FleetConfig{World: w, Version: version(), Broker: addr, TLS: secure, Client: f.client, Slice: slice, Control: f.control, ControlToken: token,
+	fc := testbed.FleetConfig{World: w, Version: version(), Broker: addr, TLS: secure, Client: f.client, Slice: slice, Control: f.control, ControlToken: token, Server: f.server,
 		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose)}
 	return runBoards(ctx, e, fc, f.timeout, f.json)
+}
+
+// serverControl checks --server. Its calls carry the fleet's own token.
+func (f *boardsFlags) serverControl(token string) (string, error) {
+	if f.server == "" {
+		return "", nil
+	}
+	base := baseURL(f.server)
+	if err := serverURL("server", base); err != nil {
+		return "", err
+	}
+	switch {
+	case f.control == "":
+		return "", usagef("--server has no effect with --control \"\": it is for what the fleet's control API shows")
+	case token == "":
+		return "", usagef("--server needs --control-token (or --control-token-file), the one that the server runs with")
+	}
+	return base, nil
 }
 
 // dataDir returns the given directory, or a temporary one that cleanup removes.
@@ -170,8 +192,12 @@ func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.
 	if err := e.told(); err != nil {
 		return cmp.Or(f.Stop(), err)
 	}
-	<-ctx.Done()
-	if err := f.Stop(); err != nil {
+	var died error
+	select {
+	case <-ctx.Done():
+	case died = <-f.Failed():
+	}
+	if err := errors.Join(died, f.Stop()); err != nil {
 		return failf("%s", err)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/near"
@@ -124,7 +125,7 @@ func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File,
 		return err
 	}
 	defer release()
-	o.Config = map[string]any{"target": f.target, "boards": f.boards, "seed": o.Seed, "link": f.link, "client": f.client, "world": f.world, "parallel": o.Parallel}
+	o.Config = f.config(ctx, files, o)
 	res, err := f.play(ctx, e, files, out, o)
 	if _, ours := errors.AsType[exit](err); ours {
 		return err
@@ -193,6 +194,32 @@ func (f *targetFlags) boardsFor(file *engine.File) int {
 		return f.boards
 	}
 	return min(f.boards, max(fewBoards, file.Doc.Needs.Boards))
+}
+
+// config is what the run directory keeps of how a run was made: what applied to it, not every flag's default. "fleet" is
+// --boards, which shards must agree on; "boards" is how many the worlds have.
+func (f *targetFlags) config(ctx context.Context, files []*engine.File, o engine.Options) map[string]any {
+	c := map[string]any{"target": f.target, "seed": o.Seed}
+	if f.target != "" {
+		return c
+	}
+	c["link"], c["client"], c["world"], c["parallel"] = f.link, f.client, f.world, o.Parallel
+	if f.world != "" {
+		if w, err := f.places(ctx, 0); err == nil { // else the run says what is wrong with it
+			c["boards"] = w.LiveBoards()
+		}
+		return c
+	}
+	least, most := f.boardsFor(files[0]), 0
+	for _, file := range files {
+		n := f.boardsFor(file)
+		least, most = min(least, n), max(most, n)
+	}
+	c["fleet"], c["boards"] = f.boards, any(most)
+	if least < most {
+		c["boards"] = fmt.Sprintf("%s to %s", amount.Number(least), amount.Number(most))
+	}
+	return c
 }
 
 // engine is the target as scenarios see it.

@@ -12,12 +12,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/near"
 )
 
@@ -97,9 +95,7 @@ func (e *env) told() error {
 func runUntilSignal(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the process at once. timeout(1) and some CI runners send
-	// each one twice, to the process and to its group: within a second they are one.
-	context.AfterFunc(ctx, func() { clock.WallAfter(time.Second, stop) })
+	hurry(ctx, args, stderr, stop, os.Exit)
 	return run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv, environ: os.Environ})
 }
 

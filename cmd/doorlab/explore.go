@@ -77,7 +77,10 @@ func (f *exploreFlags) check() error {
 }
 
 func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
-	f.Play = playAlone
+	late := lateServer(e)
+	f.Play = func(play context.Context, file *engine.File, fast bool) (engine.Result, error) {
+		return playAlone(play, testbed.Config{StopWithin: stopWithin, Interrupted: ctx, Late: late}, file, fast)
+	}
 	f.Failed = func(x explore.Failure) error {
 		name := filepath.Join(f.out, fmt.Sprintf("explore-%d-%d.yaml", f.Seed, x.Index))
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
@@ -132,15 +135,15 @@ func inMemory() string {
 	return shm
 }
 
-// playAlone plays a scenario in a small world of its own: two live boards and the test place.
-func playAlone(ctx context.Context, file *engine.File, fast bool) (_ engine.Result, err error) {
+// playAlone plays a scenario in a small world of its own: two live boards and the test place. c says how it stops.
+func playAlone(ctx context.Context, c testbed.Config, file *engine.File, fast bool) (_ engine.Result, err error) {
 	dir, err := os.MkdirTemp(inMemory(), "doorlab-explore-")
 	if err != nil {
 		return engine.Result{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	w := world.Default(1, 2)
-	c := testbed.Config{World: w, Fleet: true, Virtual: true, DataDir: dir, Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)}
+	c.World, c.Fleet, c.Virtual, c.DataDir, c.Control, c.Log = w, true, true, dir, "127.0.0.1:0", slog.New(slog.DiscardHandler)
 	if fast {
 		c.Wait, c.Coalesce = fastWait, fastCoalesce
 		for i := range w.Places {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -53,6 +55,39 @@ func (l labCall) do(method, path string, body, out any, show func()) error {
 		fmt.Fprintln(l.out, string(raw))
 	case show != nil:
 		show()
+	}
+	return nil
+}
+
+// page is do for a part of a list that has limit and offset. show returns how many rows it had; if that isn't the whole list,
+// stderr says which part it is and how to see the next. thing is one of the listed, such as board.
+func (l labCall) page(path string, q url.Values, thing string, out any, show func() (rows int)) error {
+	var raw json.RawMessage
+	total, err := l.List(l.c.Context(), control.Prefix+path+"?"+q.Encode(), &raw)
+	if err != nil {
+		return fieldError(l.c, err)
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return failf("GET %s: %s", path, err)
+	}
+	rows := 0
+	if l.json {
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list) // it was one a moment ago
+		rows = len(list)
+		fmt.Fprintln(l.out, string(raw))
+	} else {
+		rows = show()
+	}
+	offset, _ := strconv.Atoi(q.Get("offset")) // from a flag that is a number
+	switch last := offset + rows; {
+	case rows == total:
+	case rows == 0:
+		fmt.Fprintf(l.err, "there are only %s; --offset %d skips all of them\n", amount.Many(total, thing), offset)
+	case last < total:
+		fmt.Fprintf(l.err, "%ss %s to %s of %s; --offset %d shows the next\n", thing, amount.Number(offset+1), amount.Number(last), amount.Number(total), last)
+	default:
+		fmt.Fprintf(l.err, "%ss %s to %s of %s\n", thing, amount.Number(offset+1), amount.Number(last), amount.Number(total))
 	}
 	return nil
 }

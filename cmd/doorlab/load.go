@@ -237,6 +237,9 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	if len(a.tokens) > 0 {
 		t.ControlToken = a.tokens[0]
 	}
+	if len(f.control) == 0 {
+		t.Ahead = a.ahead
+	}
 	for _, p := range a.places {
 		t.Places = append(t.Places, loadtest.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey})
 	}
@@ -250,6 +253,8 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	case errors.Is(err, loadtest.ErrHost), errors.Is(err, loadtest.ErrNoDoors), errors.Is(err, loadtest.ErrShard), errors.Is(err, loadtest.ErrNoFaults),
 		errors.Is(err, loadtest.ErrScope), errors.Is(err, loadtest.ErrKey):
 		return usagef("%s", err)
+	case errors.Is(err, loadtest.ErrClock):
+		return exit{codeInvalid, err.Error()}
 	case errors.Is(err, loadtest.ErrOut):
 		return failf("--out: %s", reason(err))
 	case err != nil:
@@ -259,7 +264,11 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	if stopErr != nil {
 		failed = errors.Join(failed, failf("%s", stopErr))
 	}
-	return e.after(exitCode(res.ExitCode()), failed)
+	verdict := exitCode(res.ExitCode())
+	if res.ExitCode() == codeUnreachable {
+		verdict = exit{codeUnreachable, res.Gone}
+	}
+	return e.after(verdict, failed)
 }
 
 func (v *view) tellLoad(e *env, res loadtest.Result) {

@@ -135,7 +135,8 @@ type (
 		Params []string `json:"params,omitempty" jsonschema:"parameters, name=value"`
 	}
 	placeIn struct {
-		Place string `json:"place,omitempty" jsonschema:"a place, by id or name"`
+		Place  string `json:"place,omitempty" jsonschema:"a place, by id or name"`
+		Offset int    `json:"offset,omitempty" jsonschema:"skip this many boards: at most 500 are listed, and the answer says how many there are"`
 	}
 	boardIn struct {
 		Board string `json:"board" jsonschema:"a board id; the tool boards lists them"`
@@ -173,7 +174,7 @@ func mcpServer(b *toolbox) *mcp.Server {
 		return b.lab(ctx, "fault", "reset")
 	})
 	add(s, "boards", "List boards of the running lab with phase, outage age and revisions", reads, func(ctx context.Context, in placeIn) (*mcp.CallToolResult, any, error) {
-		return b.lab(ctx, "board", "list", "--limit", "500", "--place", in.Place)
+		return b.lab(ctx, "board", "list", "--limit", "500", "--offset", strconv.Itoa(in.Offset), "--place", in.Place)
 	})
 	add(s, "journal", "Show what a board's relays did, oldest first: the ground truth", reads, func(ctx context.Context, in boardIn) (*mcp.CallToolResult, any, error) {
 		return b.lab(ctx, "board", "journal", "--", in.Board)

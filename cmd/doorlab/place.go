@@ -280,13 +280,14 @@ func auditCommand(e *env) *cobra.Command {
 				At, PlaceID, KeyID, Action, Detail string
 				Count                              int
 			}
-			return l.do(http.MethodGet, "/audit?"+q.Encode(), nil, &list, func() {
+			return l.page("/audit", q, "line", &list, func() int {
 				names := l.names()
 				rows := make([][]string, 0, len(list))
 				for _, a := range list {
 					rows = append(rows, []string{a.At, names.of(a.PlaceID), cmp.Or(a.KeyID, "-"), a.Action, strconv.Itoa(a.Count), a.Detail})
 				}
 				l.list("AT PLACE KEY ACTION ROWS DETAIL", rows, "No entries.")
+				return len(rows)
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "only this place, by id or name")

@@ -215,6 +215,7 @@ func (f *targetFlags) begin(ctx context.Context, e *env, c testbed.Config) (*aim
 	debug.SetGCPercent(400) // with thousands of boards the tail is the collector scanning stacks
 	c.Version, c.Fleet, c.Link, c.Client, c.Control, c.Long = version(), true, f.link, f.client, "127.0.0.1:0", true
 	c.Log = logger(e, slog.LevelError, f.verbose) // what it warns of is what the run does to it
+	c.StopWithin, c.Interrupted, c.Late = stopWithin, ctx, lateServer(e)
 	tb, err := testbed.Start(ctx, c)
 	if err != nil {
 		return nil, startError(ctx, err)

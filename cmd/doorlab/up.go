@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/lmittmann/tint"
 	"github.com/mattn/go-isatty"
@@ -160,9 +159,6 @@ func startError(ctx context.Context, err error) error {
 	}
 	return failf("%s", msg)
 }
-
-// stopWithin is how long up and serve wait for the server to end: with what comes before it, we promise 5 s.
-const stopWithin = 1500 * time.Millisecond
 
 // testbed checks the flags and builds the configuration. The returned function removes a temporary data directory.
 func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.Config, func(), error) {

@@ -3,8 +3,11 @@ package client
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // tokenLife is how long a token is valid, see AUTH-1.
@@ -25,4 +28,21 @@ func Ahead(token string, now time.Time) (by time.Duration, known bool) {
 		return 0, false
 	}
 	return time.Unix(claims.Exp, 0).Sub(now.Add(tokenLife)), true
+}
+
+// mostAhead is how far the clock of a target may be off if only its tokens tell. Every period that a run asks for is in this
+// machine's time.
+const mostAhead = 5 * time.Minute
+
+// Off says that a target's clock is too far off for permits that begin or end about now, and what to do; "" if it isn't.
+func Off(ahead time.Duration) string {
+	if ahead.Abs() <= mostAhead {
+		return ""
+	}
+	where := "ahead of"
+	if ahead < 0 {
+		where = "behind"
+	}
+	return fmt.Sprintf("the target's clock is %s %s this machine's, so it would call a permit for now expired or pending; pass its --control, or set the clocks",
+		amount.Duration(ahead.Abs().Round(time.Second).Seconds()), where)
 }

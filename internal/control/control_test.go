@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
 )
 
 func TestPage(t *testing.T) {
@@ -158,6 +159,25 @@ func TestAdvanceByNothing(t *testing.T) {
 	}
 	if now := frozen.Now(); !now.Equal(then) {
 		t.Errorf("the frozen clock moved from %s to %s, want it to stay", then, now)
+	}
+}
+
+// TestHistorySaysSinceWhen: the answer says when the recording began, because what happened earlier is missing.
+func TestHistorySaysSinceWhen(t *testing.T) {
+	t.Parallel()
+	spool := history.NewSpool(t.TempDir(), func() int64 { return time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC).UnixNano() })
+	h := Handler("t", func(r chi.Router) {
+		HistoryRoute(r, func(w io.Writer, since int64) error {
+			_, err := spool.Read()
+			return errors.Join(err, spool.WriteSince(w, since))
+		}, nil)
+	})
+	r := httptest.NewRequest(http.MethodGet, Prefix+"/history", http.NoBody)
+	r.Header.Set("Authorization", "Bearer t")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if got, want := w.Header().Get("Doorlab-Recording-Since"), "2026-03-01T09:00:00.000Z"; got != want || w.Code != 200 {
+		t.Errorf("got %d and %q, want 200 and %q", w.Code, got, want)
 	}
 }
 

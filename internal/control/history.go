@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -53,10 +54,19 @@ func HistoryRoute(r chi.Router, writeSince func(w io.Writer, since int64) error,
 
 const ndjsonType = "application/x-ndjson"
 
+// sinceHeader says when the recording began: a history begins with the state at that moment, and what happened earlier is
+// missing.
+const sinceHeader = "Doorlab-Recording-Since"
+
 // ndjson is an answer of many lines, whose header goes out with the first of them.
 type ndjson struct {
 	to    http.ResponseWriter
 	begun bool
+}
+
+// Began implements history.Dated.
+func (n *ndjson) Began(unixNs int64) {
+	n.to.Header().Set(sinceHeader, time.Unix(0, unixNs).UTC().Format(TimeFormat))
 }
 
 // Write implements io.Writer.

@@ -47,6 +47,7 @@ type Spool struct {
 	pending  []Event
 	most     int // pending ones
 	id       string
+	since    int64 // Unix ns of its beginning, by wall; 0 = unknown
 	n        int64 // the last Seq
 	written  int64 // ... in the file
 	size     int64 // of the file
@@ -129,6 +130,9 @@ func (s *Spool) begin() error {
 	s.pending = s.standing.Events()
 	s.most = s.room + len(s.pending) // of a large fleet these alone are more
 	s.file, s.id, s.n, s.written, s.size, s.err = f, rand.Text(), int64(len(s.pending)), 0, 0, nil
+	if s.wall != nil {
+		s.since = s.wall()
+	}
 	s.on.Store(true)
 	s.moved.Broadcast() // the previous file's writer ends
 	go s.write(f)
@@ -246,9 +250,18 @@ func pack(events []Event) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// Dated is a writer of a history whose reader should know when the recording began; it is told before the first event.
+type Dated interface{ Began(unixNs int64) }
+
 // WriteSince writes the recording's events after seq as a complete history of their own; without a recording, an empty
 // one. If events are missing, it returns ErrOverflow, ErrTooLong or the disk's error, and the closing line is missing.
 func (s *Spool) WriteSince(w io.Writer, seq int64) error {
+	s.mu.Lock()
+	since := s.since
+	s.mu.Unlock()
+	if dated, ok := w.(Dated); ok && since > 0 {
+		dated.Began(since)
+	}
 	out := NewWriter(w)
 	id, broken := s.lines(func(n int64, line []byte) error {
 		if n <= seq {

@@ -118,7 +118,7 @@ func (c *clocks) allow(v Verdict) Verdict {
 	if v.Status == Fail {
 		why += "; as stamped: " + v.Number
 	}
-	v.Status, v.Number, v.Bad, v.FirstBad = Invalid, why, 0, nil
+	v.Status, v.Number, v.Bad, v.FirstBad, v.Breaches = Invalid, why, 0, nil, nil
 	return v
 }
 

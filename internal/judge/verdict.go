@@ -42,6 +42,15 @@ type Verdict struct {
 	Unseen []string `json:"unseen,omitempty"`
 	// Strict: a run that has to prove the clause has to show every case.
 	Strict bool `json:"strict,omitempty"`
+	// Breaches are all that were found, in the order of the checker; only a verdict that wasn't combined or read has them.
+	Breaches []Breach `json:"-"`
+}
+
+// Breach is one of a verdict's breaches.
+type Breach struct {
+	WallNs int64 // when it happened, 0 = unknown
+	Why    string
+	Others bool // the run didn't give the command
 }
 
 // Bad is a breach: the event, why, and the related events in order.
@@ -127,6 +136,9 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 		f := t.first()
 		if v.notOurs(f.e) {
 			f.why += " (given by somebody else during the run)"
+		}
+		for _, g := range t.found {
+			out.Breaches = append(out.Breaches, Breach{WallNs: g.e.WallNs, Why: g.why, Others: v.notOurs(g.e)})
 		}
 		out.Status = Fail
 		out.FirstBad = &Bad{Event: *f.e, Why: f.why, Timeline: v.timeline(f.e)}

@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,8 +42,10 @@ func TestNothingExercised(t *testing.T) {
 func TestClaimsUntried(t *testing.T) {
 	t.Parallel()
 	served := func(status int) []history.Event { // a token is used once, but AUTH-2 is about refusals
-		code := map[int]string{403: "scope_missing", 404: "permit_not_found"}[status]
-		return append(tokenUsed(), call(4, "GET", "/space/v1/partner/gate-config", status, "t", fmt.Sprintf(`{"error":%q}`, code)))
+		if status == 404 { // which the token's scope allows
+			return append(tokenUsed(), call(4, "GET", "/device/v1/devices/dor_x", 404, "t", `{"error":"device_not_found"}`))
+		}
+		return append(tokenUsed(), call(4, "GET", "/space/v1/partner/gate-config", status, "t", `{"error":"scope_missing"}`))
 	}
 	why := map[string]string{"AUTH-2": " claims AUTH-2, but no token was refused as expired or forged, or for a missing scope", "HRS-2": "line 3 claims HRS-2, but no schedule showed an interval"}
 	for name, c := range map[string]struct {

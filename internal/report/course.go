@@ -155,7 +155,7 @@ func (c *course) armed(res Result) plot.Chart {
 
 // files are the scenarios, packed into as few rows as they need.
 func (c *course) files(res Result) plot.Chart {
-	out := c.chart("scenarios-played", "Scenarios", "")
+	out := c.chart("scenarios-played", res.Things(), "")
 	for _, f := range res.Files {
 		if f.Seconds == 0 {
 			continue

@@ -88,8 +88,8 @@ func Failures(res Result) (out []Failure) {
 			add(Failure{Status: s.Status, Title: titled(l), File: f.Path, Line: s.Line, Why: s.Detail, Clauses: s.Clauses, YAML: excerpt(f.Source, s.Line), Step: s, of: f},
 				fmt.Sprintf("%s-%d", stem(f.Path), s.Line))
 		}
-		if !found && f.Status != judge.Pass && f.Status != judge.Skipped {
-			add(Failure{Status: f.Status, Title: f.Name, File: f.Path, Why: f.Reason, Clauses: f.Clauses, of: f}, stem(f.Path))
+		if status, why := f.own(); !found && status != judge.Pass && status != judge.Skipped { // what checkers found is told with its guarantee
+			add(Failure{Status: status, Title: f.Name, File: f.Path, Why: why, Clauses: f.Clauses, of: f}, stem(f.Path))
 		}
 	}
 	for _, r := range res.Ledger {
@@ -147,7 +147,7 @@ func breach(res Result, r judge.Row) Failure {
 	}
 	for i := range res.Files {
 		f := &res.Files[i]
-		if world != "" && f.world() != world || !during(at, f.Started, f.Seconds) {
+		if world != "" && f.world() != world || world == "" && !during(at, f.Started, f.Seconds) { // its own world comes to rest after it
 			continue
 		}
 		out.File, out.of = f.Path, f

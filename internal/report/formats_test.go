@@ -72,6 +72,19 @@ func TestSameFailures(t *testing.T) {
 	}
 }
 
+// TestJUnitHasItsZeros: a reader finds every count, also one that is 0.
+func TestJUnitHasItsZeros(t *testing.T) {
+	t.Parallel()
+	text := render(t, "junit.xml", report.Result{Files: []report.FileResult{{Path: "a.yaml", Status: judge.Pass}}})
+	for _, tag := range regexp.MustCompile(`<testsuites? [^>]*>`).FindAllString(text, -1) {
+		for _, count := range []string{"tests", "failures", "errors", "skipped"} {
+			if !regexp.MustCompile(` ` + count + `="\d+"`).MatchString(tag) {
+				t.Errorf("%s lacks the count %s", tag, count)
+			}
+		}
+	}
+}
+
 // TestTAP: the plan's count equals the tests that follow, which are those of junit.xml, and no other line looks like
 // a test.
 func TestTAP(t *testing.T) {

@@ -21,7 +21,7 @@ func TestNumbersAddUp(t *testing.T) {
 	}
 	shard := func(others judge.Foreign, worlds ...[]judge.Verdict) Result {
 		var res Result
-		s := settling{res: &res, verdicts: worlds, names: make([]string, len(worlds)), played: true, told: true, unordered: 2, foreign: others}
+		s := settling{res: &res, verdicts: worlds, names: make([]string, len(worlds)), shared: make([]bool, len(worlds)), played: true, told: true, unordered: 2, foreign: others}
 		s.done()
 		return res
 	}

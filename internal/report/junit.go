@@ -19,16 +19,22 @@ type testcase struct {
 	Line int    `xml:"line,attr,omitempty"`
 }
 
-// testsuite counts and writes cases with positions.
+// testsuite counts and writes cases with positions. Its counts are written also if they are 0: some readers take a missing one
+// for an error.
 type testsuite struct {
 	junit.Testsuite
+	Skips int        `xml:"skipped,attr"`
 	Cases []testcase `xml:"testcase"`
 }
 
 type testsuites struct {
 	junit.Testsuites
-	XMLName xml.Name    `xml:"testsuites"`
-	Suites  []testsuite `xml:"testsuite"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Skips    int         `xml:"skipped,attr"`
+	XMLName  xml.Name    `xml:"testsuites"`
+	Suites   []testsuite `xml:"testsuite"`
 }
 
 // WriteJUnit writes one suite per scenario file, one for the guarantees and one for the run as a whole.
@@ -50,10 +56,12 @@ func WriteSuites(w io.Writer, took float64, suites []Suite) error {
 			t.AddTestcase(one.Testcase)
 			t.Cases = append(t.Cases, one)
 		}
-		t.Testcases = nil
+		t.Testcases, t.Skips = nil, t.Skipped
 		all.AddSuite(t.Testsuite)
 		all.Suites = append(all.Suites, t)
 	}
+	sum := all.Testsuites
+	all.Tests, all.Failures, all.Errors, all.Skips = sum.Tests, sum.Failures, sum.Errors, sum.Skipped
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

@@ -97,8 +97,8 @@ func unlike(parts []Result) (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("%s has seed %d, %s has seed %d", first.Shard.Dir, first.Seed, s.Dir, p.Seed))
 		case p.Version != first.Version:
 			wrong = append(wrong, fmt.Sprintf("%s and %s were made by different versions: %s, %s", first.Shard.Dir, s.Dir, cmp.Or(first.Version, "unknown"), cmp.Or(p.Version, "unknown")))
-		case p.asked("boards") != first.asked("boards") || (p.asked("world") == "") != (first.asked("world") == ""):
-			wrong = append(wrong, fmt.Sprintf("%s and %s had different worlds: --boards %s, %s", first.Shard.Dir, s.Dir, first.asked("boards"), p.asked("boards")))
+		case p.size() != first.size() || (p.asked("world") == "") != (first.asked("world") == ""):
+			wrong = append(wrong, fmt.Sprintf("%s and %s had different worlds: --boards %s, %s", first.Shard.Dir, s.Dir, first.size(), p.size()))
 		}
 		files += len(p.Files)
 		for _, f := range p.Files {
@@ -135,10 +135,16 @@ func (res Result) asked(flag string) string {
 	return ""
 }
 
+// size is the --boards of a run: that of a fleet's world, which may be in other shards.
+func (res Result) size() string { return cmp.Or(res.asked("fleet"), res.asked("boards")) }
+
 // unfit says why a shard's result doesn't count, whatever the others show. Lacking what only all of them can show
 // together is not a reason.
 func (res Result) unfit() string {
-	if res.Unreached {
+	switch {
+	case res.Unreached && res.Trouble != "":
+		return "lost its target: " + res.Trouble
+	case res.Unreached:
 		return "didn't reach its target: " + res.Reason
 	}
 	res.Require = nil

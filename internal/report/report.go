@@ -58,6 +58,9 @@ func WriteBrief(w io.Writer, res Result, c Colors) error {
 	if n := len(failures) - len(shown); n > 0 {
 		fmt.Fprintf(&b, "\nand %s, see report.html\n", amount.Many(n, "more failure"))
 	}
+	res.Notes = slices.DeleteFunc(slices.Clone(res.Notes), func(note string) bool {
+		return slices.ContainsFunc(shown, func(f Failure) bool { return strings.Contains(f.Why, note) })
+	})
 	if told(shown, res.Reason) {
 		res.Reason = ""
 	}
@@ -161,7 +164,7 @@ func Line(res Result) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], strings.ToLower(string(s))))
 		}
 	}
-	played := amount.Many(len(res.Files), "scenario") + bracketed(strings.Join(parts, ", "))
+	played := amount.Many(len(res.Files), res.Thing()) + bracketed(strings.Join(parts, ", "))
 	out := fmt.Sprintf("%s · %s · %d of %d guarantees exercised · %s", res.Status, played, covered, len(res.Ledger), measures(res))
 	return strings.Join(append([]string{out}, remarks(res)...), "\n")
 }

@@ -57,7 +57,8 @@ type Result struct {
 	Foreign    judge.Foreign     `json:"foreign,omitzero"`    // what others did on the target meanwhile
 	Clocks     history.Clocks    `json:"clocks,omitempty"`    // of the target's processes, against the run's own
 	Unordered  int               `json:"unordered,omitempty"` // pairs of events closer together than their clocks are known
-	Unreached  bool              `json:"unreached,omitempty"`
+	Unreached  bool              `json:"unreached,omitempty"` // the target didn't answer, or stopped to: then Trouble says how
+	Unit       string            `json:"unit,omitempty"`      // what one of its files is called: "" = scenario; age has parts
 	Files      []FileResult      `json:"files"`
 	Ledger     []judge.Row       `json:"ledger"`
 	Verdicts   []judge.Verdict   `json:"-"` // of the checkers, the ledger holds them too
@@ -91,6 +92,8 @@ type FileResult struct {
 	Clauses     []string     `json:"clauses,omitempty"`
 	Status      judge.Status `json:"status"`
 	Reason      string       `json:"reason,omitempty"`
+	Broken      []Broken     `json:"broken,omitempty"` // guarantees that checkers found broken, which makes it FAIL ...
+	Played      *Played      `json:"played,omitempty"` // ... and what its steps had made of it; nil = nothing was found broken
 	Started     time.Time    `json:"started"`
 	Seconds     float64      `json:"seconds"`
 	Steps       []*Step      `json:"steps"`
@@ -163,12 +166,15 @@ func (s *Step) Own() bool {
 	return len(s.Children) > 0 && weights[s.Status] > max(weights[worst], weights[judge.Pass])
 }
 
-// ExitCode is the command line's: 0, 4 an expectation failed, 5 unreachable, 6 invalid or nothing was played.
+// ExitCode is the command line's: 0, 4 an expectation failed, 5 unreachable from the start or since a moment of the run, 6
+// invalid or nothing was played.
 func (r Result) ExitCode() int {
 	switch {
+	case r.Status == judge.Fail: // also if the target died afterwards
+		return 4
 	case r.Unreached:
 		return 5
-	case r.Status == judge.Fail || r.Status == judge.Blocked:
+	case r.Status == judge.Blocked:
 		return 4
 	case r.Status == judge.Invalid, r.Status == judge.Skipped:
 		return 6
@@ -196,8 +202,9 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 		Silent: res.watched() && !res.told, Require: res.required(), Cases: res.complete()})
 	res.Faults = res.faultUses()
 	res.whole = Failure{}
-	if res.Unreached {
-		res.spoil(judge.Blocked, res.Reason)
+	if never := res.Reason; res.Unreached && res.Trouble == "" {
+		res.Status, res.Reason = judge.Blocked, ""
+		res.spoil(judge.Blocked, never)
 	} else {
 		res.Status, res.Reason = judge.Skipped, ""
 	}

@@ -29,6 +29,7 @@ type settling struct {
 	res       *Result
 	verdicts  [][]judge.Verdict
 	names     []string
+	shared    []bool // on a target that others may have used, too
 	unordered int
 	foreign   judge.Foreign
 	played    bool
@@ -39,6 +40,7 @@ type settling struct {
 func (s *settling) world(name string, events []history.Event) {
 	view := judge.NewView(events)
 	s.verdicts, s.names = append(s.verdicts, judge.Judge(view)), append(s.names, name)
+	s.shared = append(s.shared, slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Begun }))
 	s.unordered += view.Unordered()
 	foreign := view.Foreign()
 	if s.foreign = both(s.foreign, foreign); foreign.String() != "" {
@@ -66,5 +68,6 @@ func (s *settling) done() {
 			}
 		}
 	}
+	res.accuse(s.verdicts, s.names, s.shared)
 	res.settle(all)
 }

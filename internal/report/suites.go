@@ -73,8 +73,11 @@ func fileSuite(f FileResult, texts map[*Step]string) Suite {
 			Status: st.Status, Why: st.Detail, Text: texts[st]})
 	}
 	// A skipped or blocked file gets a case, too, so that its verdict is never lost.
-	if len(s.Cases) == 0 || f.Status != judge.Pass && f.Status != judge.Skipped && !bad {
-		s.Cases = append(s.Cases, Case{Name: cmp.Or(f.Name, stem(f.Path)), File: f.Path, Seconds: f.Seconds, Status: f.Status, Why: f.Reason})
+	if status, why := f.own(); len(s.Cases) == 0 || status != judge.Pass && status != judge.Skipped && !bad {
+		s.Cases = append(s.Cases, Case{Name: cmp.Or(f.Name, stem(f.Path)), File: f.Path, Seconds: f.Seconds, Status: status, Why: why})
+	}
+	for _, b := range f.Broken {
+		s.Cases = append(s.Cases, Case{Name: b.Clause + " " + judge.Promise(b.Clause), File: f.Path, Line: b.Line, Status: judge.Fail, Why: b.Why})
 	}
 	return s
 }

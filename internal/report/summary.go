@@ -19,7 +19,7 @@ func WriteSummary(w io.Writer, res Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s doorlab: %s\n\n%s\n", marks[res.Status], res.Status, inline(Line(res)))
 	SummarizeFailures(&b, Failures(res))
-	b.WriteString(scenarioTables(res.Files))
+	b.WriteString(scenarioTables(res))
 	SummarizeLedger(&b, res.Ledger)
 	if lines, none := res.scores(); len(lines) > 0 {
 		fmt.Fprintf(&b, "\n### With API keys only\n\n- %s\n\nNothing can be shown about %s.\n", strings.Join(lines, "\n- "), none)
@@ -35,8 +35,8 @@ func WriteSummary(w io.Writer, res Result) error {
 }
 
 // scenarioTables are the scenarios, those that passed folded.
-func scenarioTables(files []FileResult) string {
-	const head = "| | scenario | time | |\n|---|---|--:|---|\n"
+func scenarioTables(res Result) string {
+	files, head := res.Files, "| | "+res.Thing()+" | time | |\n|---|---|--:|---|\n"
 	var passed, others strings.Builder
 	n := 0
 	for _, f := range files {
@@ -47,12 +47,12 @@ func scenarioTables(files []FileResult) string {
 		}
 		fmt.Fprintf(b, "| %s | `%s` %s | %.1f s | %s |\n", marks[f.Status], stem(f.Path), cell(f.Name), f.Seconds, cell(firstLine(f.Reason)))
 	}
-	out := "\n### Scenarios\n"
+	out := "\n### " + res.Things() + "\n"
 	if others.Len() > 0 {
 		out += "\n" + head + others.String()
 	}
 	if n > 0 {
-		out += fmt.Sprintf("\n<details><summary>%s passed</summary>\n\n%s%s\n</details>\n", amount.Many(n, "scenario"), head, passed.String())
+		out += fmt.Sprintf("\n<details><summary>%s passed</summary>\n\n%s%s\n</details>\n", amount.Many(n, res.Thing()), head, passed.String())
 	}
 	return out
 }

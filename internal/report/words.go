@@ -1,12 +1,22 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/judge"
 )
+
+// Thing is what the run's files are called.
+func (res Result) Thing() string { return cmp.Or(res.Unit, "scenario") }
+
+// Things is their heading.
+func (res Result) Things() string {
+	name := res.Thing()
+	return strings.ToUpper(name[:1]) + name[1:] + "s"
+}
 
 // sentence describes a run's result for people.
 func sentence(res Result) string {
@@ -33,7 +43,7 @@ func sentence(res Result) string {
 	}
 	out := ""
 	if len(parts) > 0 {
-		out = fmt.Sprintf("%s: %s. ", amount.Many(len(res.Files), "scenario"), strings.Join(parts, ", "))
+		out = fmt.Sprintf("%s: %s. ", amount.Many(len(res.Files), res.Thing()), strings.Join(parts, ", "))
 	}
 	out += amount.Many(len(res.Ledger), "guarantee") + ": "
 	if broken := rows[judge.Fail]; broken > 0 {

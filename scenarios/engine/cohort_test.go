@@ -69,7 +69,7 @@ func TestSyncedUnseen(t *testing.T) {
 	f := newFake(t)
 	f.before(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/device/v1/boards" {
-			say(w, 200, m{"data": []m{{"boardId": "brd_s", "doorIds": []string{"dor_s"}}}})
+			say(w, 200, m{"data": []m{{"boardId": "brd_s", "name": "S", "online": true, "lastSeenAt": "2026-03-01T09:00:00.000Z", "doorIds": []string{"dor_s"}, "channels": []int{1}}}, "total": 1})
 		}
 		return r.URL.Path == "/device/v1/boards"
 	})

@@ -26,6 +26,7 @@ type boardInfo struct {
 	owner             string // control listener, "" = none has it
 	real              bool   // the simulated board was taken away; the real one in its place has no journal and takes no faults
 	told              bool   // somebody speaks to it in its server's place: it does what it is told, and no file chooses it
+	away              bool   // it was taken away, and nothing has its place
 	doors             []string
 	channels          []int
 }
@@ -46,7 +47,7 @@ func (d *directory) load(ctx context.Context) error {
 		return err
 	}
 	for _, b := range list {
-		info := &boardInfo{id: b.BoardID, placeID: b.PlaceID, owner: owner[b.BoardID], real: b.Detached, told: b.Told}
+		info := &boardInfo{id: b.BoardID, placeID: b.PlaceID, owner: owner[b.BoardID], real: b.Detached, told: b.Told, away: b.Detached && !b.Online}
 		for _, door := range b.Doors {
 			info.doors = append(info.doors, door.DoorID)
 			info.channels = append(info.channels, door.Channel)
@@ -116,7 +117,7 @@ func (d *directory) look(ctx context.Context) error {
 	defer d.mu.Unlock()
 	for _, b := range list {
 		if known := d.boards[b.BoardID]; known != nil {
-			known.real, known.told = b.Detached, b.Told
+			known.real, known.told, known.away = b.Detached, b.Told, b.Detached && !b.Online
 		}
 	}
 	return err

@@ -34,6 +34,7 @@ type fake struct {
 	hits       int    // of every fault
 	taken      bool   // the board has been detached
 	real       bool   // a detached board is listed too
+	hidden     m      // a board that the server knows and no listener shows
 	told       bool   // so is one that somebody tells what to do
 	deaf       bool   // no board can be told anything
 	docs       string // the published document, the same for every sub-service
@@ -116,7 +117,7 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		say(w, 429, m{"error": "rate_limited"})
 	case strings.HasSuffix(r.URL.Path, "/apikey/token"):
-		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900, "placeId": "plc_1"}})
+		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900, "placeId": "plc_1", "scopes": []string{"space:partner", "device:door"}}})
 	case strings.HasSuffix(r.URL.Path, "/commands"):
 		key := r.Header.Get("Idempotency-Key")
 		if old, ok := f.answers[key]; ok {
@@ -144,7 +145,11 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		f.unread--
 		say(w, 500, m{"error": "internal", "message": "", "statusCode": 500})
 	case r.URL.Path == "/device/v1/boards":
-		say(w, 200, m{"data": []m{{"boardId": "brd_1", "doorIds": []string{"dor_1", "dor_2"}}}, "total": 1})
+		list := []m{{"boardId": "brd_1", "name": "1", "online": true, "lastSeenAt": "2026-03-01T09:00:00.000Z", "doorIds": []string{"dor_1", "dor_2"}, "channels": []int{1, 2}}}
+		if f.hidden != nil {
+			list = append(list, f.hidden)
+		}
+		say(w, 200, m{"data": list, "total": len(list)})
 	case r.URL.Path == "/livez":
 		say(w, 200, m{})
 	case strings.HasPrefix(r.URL.Path, "/echo"):
@@ -215,11 +220,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		if number, ok := body["entryPhone"].(string); ok {
 			f.number = number
 		}
-		place := m{"entryPhone": f.number}
-		if f.maximum > 0 {
-			place["doors"] = []m{{"doorId": "dor_1", "entry": true, "entryPermitMaxHours": f.maximum}}
-		}
-		say(w, 200, m{"data": place})
+		say(w, 200, m{"data": f.place()})
 	case path == "/people/call":
 		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": "no_valid_grant"}})
 	case path == "/people/present":
@@ -229,6 +230,18 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	default:
 		say(w, 200, m{"data": m{}})
 	}
+}
+
+// place is how plc_1 is set.
+func (f *fake) place() m {
+	place := m{"entryPhone": f.number}
+	if f.maximum > 0 {
+		place["doors"] = []m{{"doorId": "dor_1", "entry": true, "entryPermitMaxHours": f.maximum}}
+	}
+	if f.hidden != nil {
+		place["doors"] = []m{{"doorId": "dor_3", "entry": true, "entryPermitMaxHours": 720}, {"doorId": "dor_4", "entry": true, "entryPermitMaxHours": 720}}
+	}
+	return place
 }
 
 func (f *fake) board(online bool) m {

@@ -1,13 +1,32 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// lacks says what a file needs that the target doesn't have, "" if it has everything.
-func (r *run) lacks(f *File) string {
+// unfit says why a file can't be played: SKIPPED if the target can't do what it needs, BLOCKED if it has lost boards with which
+// it could; "" for a file that can be played.
+func (r *run) unfit(ctx context.Context, f *File) (status judge.Status, why string) {
+	need := f.Doc.Needs.Boards
+	if why = r.lacks(f, 0); why == "" || r.lacks(f, need) == why { // more boards wouldn't help
+		return judge.Skipped, why
+	}
+	lost, err := r.dir.lost(ctx, f)
+	switch {
+	case err != nil:
+		return judge.Blocked, fmt.Sprintf("%s; which boards the target has lost can't be read: %s", why, err)
+	case r.lacks(f, len(lost)) != why:
+		return judge.Blocked, why + toldLost(lost)
+	}
+	return judge.Skipped, why
+}
+
+// lacks says what a file needs that the target wouldn't have with so many more boards, "" if it would have everything.
+func (r *run) lacks(f *File, more int) string {
 	n := f.Doc.Needs
 	u := usesOf(f.Doc.Setup, f.Doc.Steps)
 	if r.keysOnly() && f.KeysDo() {
@@ -51,7 +70,7 @@ func (r *run) lacks(f *File) string {
 		return "needs server and boards in one process"
 	case r.keysOnly() && n.Fleet:
 		return "needs a fleet of simulated boards"
-	case boards < n.Boards:
+	case boards+more < n.Boards:
 		return fmt.Sprintf("needs %s, but there are %d", amount.Many(n.Boards, "live board"), boards) + odd
 	case u.real && real == 0:
 		return "needs a real board: POST /lab/v1/boards/{id}/detach makes room for one"

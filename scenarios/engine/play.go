@@ -51,8 +51,8 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 			return res
 		}
 	}
-	if why := r.lacks(f); why != "" {
-		res.Status, res.Reason = judge.Skipped, why
+	if status, why := r.unfit(ctx, f); why != "" {
+		res.Status, res.Reason = status, why
 		return res
 	}
 	if why := r.elsewhere(); why != "" {

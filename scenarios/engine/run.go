@@ -86,7 +86,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		res.Files = append(res.Files, played)
 		over = stopsAt(opt, played)
 	}
-	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), restTime) // whatever was played is judged, even after an interruption
+	rest, cancel := restOf(ctx)
 	defer cancel()
 	last := files[len(files)-1].Base()
 	if opt.display == nil {
@@ -98,6 +98,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		r.restore(rest, &res)
 	}
 	rested()
+	r.lookForDeath(ctx, &res)
 	_, judged := r.display.step(last, "judging")
 	if r.keysOnly() {
 		res.Scores = Conformance(files)
@@ -106,6 +107,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	judged()
 	if opt.display == nil {
 		opt.Metrics.judged(res)
+		r.sayBroken(files, res)
 	}
 	res.Seconds = (clock.Mono() - began).Seconds()
 	return res, ctx.Err()
@@ -122,8 +124,28 @@ func (r *run) shown(ctx context.Context, f *File) FileResult {
 	return played
 }
 
-// restTime bounds what is left to do after the last file: coming to rest, and the history.
-const restTime = 5 * time.Minute
+// sayBroken says which files aren't what they were called when they ended: only the checkers saw what was wrong.
+func (r *run) sayBroken(files []*File, res Result) {
+	for i, f := range res.Files {
+		if f.Played != nil && f.Played.Status != f.Status {
+			r.out.line("%s %s  %s", r.out.colors.Status(f.Status), files[i].Base(), f.Reason)
+		}
+	}
+}
+
+// restTime bounds what is left to do after the last file: coming to rest, and the history. After an interruption, people wait
+// for that.
+const (
+	restTime = 5 * time.Minute
+	restSoon = 15 * time.Second
+)
+
+// restOf is the context for that: whatever was played is judged, even after an interruption.
+func restOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	rest, done := context.WithTimeout(context.WithoutCancel(ctx), restTime)
+	stop := context.AfterFunc(ctx, func() { clock.WallAfter(restSoon, done) })
+	return rest, func() { stop(); done() }
+}
 
 // interruption says why no more files are played, "" while the run goes on.
 func interruption(ctx context.Context) string {
@@ -291,8 +313,10 @@ func (r *run) judge(ctx context.Context, res *Result) {
 	var bases [][]history.Event
 	if r.lab != nil {
 		found, others, err := r.lab.history(ctx)
-		if err != nil {
+		if err != nil { // a part of it would accuse the target of what the rest explains
+			found, others = nil, nil
 			res.Trouble = cmp.Or(res.Trouble, "the history could not be fetched: "+err.Error())
+			r.lookForDeath(ctx, res)
 		}
 		if r.meter != nil {
 			res.Clocks = r.meter.End(ctx)

@@ -16,7 +16,7 @@ import (
 
 // The files of the built-in suite are written for boards like those of the default world. A world file may describe
 // others, and a right server must not be accused because of them: such a file chooses only boards that it can work with,
-// and is SKIPPED when there are too few.
+// and is SKIPPED when there are too few of them in the world.
 
 // longestPermit is the longest permit that files of the built-in suite ask for, in hours, and the contract's longest.
 const longestPermit = 720
@@ -207,12 +207,23 @@ func (c *Cohort) least(x *frame) int {
 	return least
 }
 
-// few is the error of a cohort that found too few boards.
-func (x *frame) few(cohort string, found, least int) error {
-	if !x.file.file.choosy() {
+// few is the error of a cohort that found too few boards. In the built-in suite the file is SKIPPED then, unless the target
+// has lost as many as are missing.
+func (c *Cohort) few(x *frame, cohort string, found, least int) error {
+	f := x.file.file
+	if !f.choosy() {
 		return fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(found, "board"), cohort, least)
 	}
-	why := fmt.Sprintf("needs %s: there are %d for cohort %s, which needs %d", x.file.file.needsBoards(), found, cohort, least)
+	why := fmt.Sprintf("needs %s: there are %d for cohort %s, which needs %d", f.needsBoards(), found, cohort, least)
+	if c.Kind != "test" && !c.Real {
+		lost, err := x.run.dir.lost(x.ctx, f)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s; which boards the target has lost can't be read: %w", why, err)
+		case found+len(lost) >= least:
+			return errors.New(why + toldLost(lost))
+		}
+	}
 	x.file.few.CompareAndSwap(nil, &why)
 	return errors.New(why)
 }

@@ -42,8 +42,8 @@ func TestTargetDies(t *testing.T) {
 	}
 	files := []*File{parse(t, "steps: [{load: {rate: 1/s, duration: 1s}}]"), parse(t, "steps: [{log: a}]"), parse(t, "steps: [{log: b}]")}
 	res := must.Get(Run(t.Context(), target, files, Options{Loader: load, revive: 1}))(t)
-	if res.Status != judge.Blocked || res.ExitCode() != 4 || !strings.Contains(res.Trouble, "the target hasn't answered for") {
-		t.Errorf("got %s, exit %d, %q, want BLOCKED, exit 4 and that the target is gone", res.Status, res.ExitCode(), res.Trouble)
+	if res.Status != judge.Blocked || res.ExitCode() != 5 || !res.Unreached || !strings.Contains(res.Reason, "the target is gone: "+target.HTTP+" stopped answering") {
+		t.Errorf("got %s, exit %d, %q, want BLOCKED, exit 5 and that the target is gone", res.Status, res.ExitCode(), res.Reason)
 	}
 	for _, left := range res.Files[1:] {
 		if left.Status != judge.Skipped || !strings.HasPrefix(left.Reason, report.NotRun+"the target hasn't answered for") {
@@ -127,7 +127,7 @@ func TestClockElsewhere(t *testing.T) {
 	t.Parallel()
 	const file = `steps: [{call: {path: /echo, place: "\"plc_1\""}, expect: data.n == 3}]`
 	for by, want := range map[time.Duration]string{
-		0: "", mostAhead: "", -mostAhead: "", 72 * time.Hour: "ahead of this machine's", -72 * time.Hour: "behind this machine's",
+		0: "", 5 * time.Minute: "", -5 * time.Minute: "", 72 * time.Hour: "ahead of this machine's", -72 * time.Hour: "behind this machine's",
 	} {
 		for _, control := range []bool{false, true} {
 			f := newFake(t)

@@ -34,7 +34,7 @@ func (c *Cohort) run(x *frame) (fields, error) {
 		return nil, err
 	}
 	if least := c.least(x); len(from) < least {
-		return nil, x.few(name, len(from), least)
+		return nil, c.few(x, name, len(from), least)
 	}
 	v := cohortValue(name, from)
 	x.scope.root().set(name, v)

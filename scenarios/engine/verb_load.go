@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +48,8 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))
 	traceLoad(x.ctx, res.Shown()) // seen only if the step doesn't pass
 	switch res.Verdict {
+	case loadtest.Blocked:
+		return out, errors.New(strings.Join(res.Reasons, "; "))
 	case loadtest.Invalid:
 		return out, &invalid{text: strings.Join(res.Reasons, "; ")}
 	case loadtest.Fail:

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
-	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -45,21 +44,12 @@ func (r *run) shut(s *Step) bool { return r.lab == nil && s.looks() }
 // keysOnly reports whether the target is known only by its public API.
 func (r *run) keysOnly() bool { return r.lab == nil && len(r.target.Control) == 0 }
 
-// mostAhead is how far the clock of a target without a control listener may be off. Every period that a file asks for is
-// in this machine's time.
-const mostAhead = 5 * time.Minute
-
 // elsewhere says that the target's clock is too far off for a file to be played with keys only, "" if it isn't.
 func (r *run) elsewhere() string {
-	by, ahead := r.target.Ahead, "ahead of"
-	if by.Abs() <= mostAhead || !r.keysOnly() {
+	if !r.keysOnly() {
 		return ""
 	}
-	if by < 0 {
-		ahead = "behind"
-	}
-	return fmt.Sprintf("the target's clock is %s %s this machine's, so it would call a permit for now expired or pending; pass its --control, or set the clocks",
-		amount.Duration(by.Abs().Round(time.Second).Seconds()), ahead)
+	return client.Off(r.target.Ahead)
 }
 
 // Conformance says for each guarantee how many checks the files make, and how many of them need only API keys.

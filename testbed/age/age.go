@@ -38,6 +38,9 @@ type Config struct {
 	Wait      time.Duration // how long the server waits for a board; 0 = 3 s
 	Version   string
 	Log       *slog.Logger // nil = discard
+	// StopWithin and Late are the testbed's: how long an interrupted run waits for a server to end; 0 = until it has.
+	StopWithin time.Duration
+	Late       func(time.Duration)
 
 	keepsAll bool // for tests: the server forgets nothing, whatever Retention says
 }
@@ -103,7 +106,8 @@ func (r *run) open(ctx context.Context) error {
 		keep = testbed.Retention{}
 	}
 	tb, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, Client: testbed.Light, Virtual: true, Start: r.c.Start, Seeded: true,
-		DataDir: r.c.DataDir, Tell: r.tell, Retention: keep, Wait: r.c.Wait, Coalesce: coalesce, Retry: retry, LookOnce: true, Log: r.c.Log})
+		DataDir: r.c.DataDir, Tell: r.tell, Retention: keep, Wait: r.c.Wait, Coalesce: coalesce, Retry: retry, LookOnce: true, Log: r.c.Log,
+		StopWithin: r.c.StopWithin, Interrupted: ctx, Late: r.c.Late})
 	if err != nil {
 		return err
 	}

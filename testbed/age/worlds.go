@@ -117,7 +117,7 @@ func (w *worlds) progress() string {
 // result is what the run found out.
 func (w *worlds) result(ctx context.Context, started time.Time, counts Counts, err error) report.Result {
 	c := w.c
-	res := report.Result{Schema: report.SchemaVersion, Version: c.Version, Seed: c.Seed, Started: started, Seconds: (clock.Mono() - w.began).Seconds(), Worlds: len(w.runs),
+	res := report.Result{Schema: report.SchemaVersion, Version: c.Version, Seed: c.Seed, Started: started, Seconds: (clock.Mono() - w.began).Seconds(), Worlds: len(w.runs), Unit: "part",
 		Config: map[string]any{"for": c.For.String(), "start": c.Start, "boards": c.Boards, "worlds": len(w.runs), "doors": c.Doors, "entries": c.Entries, "counts": counts}}
 	if err != nil && ctx.Err() == nil {
 		res.Trouble = err.Error()

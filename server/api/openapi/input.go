@@ -174,7 +174,7 @@ func decode(raw []byte, contentType string, form, rows bool) (map[string]any, er
 	}
 	switch i := halfPair(raw, 0); {
 	case i < 0:
-	case rows:
+	case rows && !halfOutside(raw):
 		raw = bytes.Clone(raw)
 		for ; i >= 0; i = halfPair(raw, i) {
 			copy(raw[i:], `\u0000`)
@@ -193,6 +193,20 @@ func decode(raw []byte, contentType string, form, rows bool) (map[string]any, er
 		return nil, fail.New(fail.InvalidBody, "the body must be a JSON object")
 	}
 	return m, nil
+}
+
+// halfOutside reports whether a body with rows has half of a surrogate pair beside them, where it isn't one row's mistake.
+func halfOutside(raw []byte) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return false // it isn't an object, which is said later
+	}
+	for _, v := range fields {
+		if v[0] != '[' && halfPair(v, 0) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // numbers turns a value's numbers into float64, except those that float64 can't tell: too large, or rounded to a whole

@@ -36,6 +36,11 @@ func TestHalfPairsInRows(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
+	for _, outside := range []string{`{"source":"a\ud800","items":[]}`, `{"items":[{"name":"\ud800"}],"source": "\udfff"}`, `{"items":{"name":"\ud800"}}`} {
+		if _, err := decode([]byte(outside), "application/json", false, true); fail.CodeOf(err) != fail.InvalidBody || !strings.Contains(err.Error(), "half of a surrogate pair") {
+			t.Errorf("%s: got %v, want that the body has half of a surrogate pair", outside, err)
+		}
+	}
 	docs, err := Load()
 	if err != nil {
 		t.Fatal(err)

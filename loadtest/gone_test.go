@@ -1,0 +1,64 @@
+package loadtest
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
+)
+
+// mortal refuses all connections from a moment on, for a while or for good.
+type mortal struct {
+	memory
+	dies, back time.Time // back zero: never
+}
+
+func (m mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+	if now := time.Now(); now.After(m.dies) && (m.back.IsZero() || now.Before(m.back)) {
+		return nil, syscall.ECONNREFUSED
+	}
+	return m.memory.RoundTrip(r)
+}
+
+// TestTargetDies: a target that dies for good during a load makes it BLOCKED, with the exit code of an unreachable target,
+// whatever its thresholds say. One that comes back is judged by them.
+func TestTargetDies(t *testing.T) {
+	t.Parallel()
+	const plan = "rate: 20/s\nduration: 4s\nthresholds: {errors: "
+	for name, c := range map[string]struct {
+		plan    string
+		back    time.Duration // after its death; 0 = never
+		verdict string
+		code    int
+	}{
+		"for good, with a threshold that breaks": {plan + "0}", 0, Blocked, 5},
+		"for good, with one that allows it":      {plan + "90%}", 0, Blocked, 5},
+		"for good, without a threshold":          {"rate: 20/s\nduration: 4s\n", 0, Blocked, 5},
+		"for two seconds":                        {plan + "0}", 2 * time.Second, Fail, 99},
+		"in a search":                            {"pacer: search\nrate: 10/s\nto: 80/s\nduration: 1s\nthresholds: {errors: 0}", 0, Blocked, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				target, opts := bubble(f)
+				via := mortal{memory: memory{f}, dies: time.Now().Add(2 * time.Second)}
+				if c.back > 0 {
+					via.back = via.dies.Add(c.back)
+				}
+				opts.transport, opts.OutDir = via, t.TempDir()
+				res := must.Get(Run(t.Context(), target, mustParse(t, c.plan), opts))(t)
+				if res.Verdict != c.verdict || res.ExitCode() != c.code {
+					t.Errorf("got %s, exit %d, %q, want %s, exit %d", res.Verdict, res.ExitCode(), res.Reasons, c.verdict, c.code)
+				}
+				if first := strings.Join(res.Whys(), "\n"); c.code == 5 && (!strings.HasPrefix(first, "the target is gone: http://127.0.0.1:1 stopped answering during the run")) {
+					t.Errorf("got the reasons %q, want first that the target is gone", first)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package loadtest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
+)
+
+// TestNotJudgedReadsSo: a limit that wasn't broken isn't called kept in any report if the figures don't describe the system,
+// and the reason stands beside it.
+func TestNotJudgedReadsSo(t *testing.T) {
+	t.Parallel()
+	ok := []Threshold{{Name: "p99_all", Limit: "500ms", Value: "20 ms", OK: true}}
+	apart := []Threshold{{Name: "rate_min", Limit: "5/s", Value: unjudged, OK: true}}
+	const lag, turns = "the generator lagged: p99 3 s behind the plan, allowed 100 ms", "rate_min can't be judged: the generators started 3 s apart, more than 1 s; see --start-at"
+	for name, c := range map[string]struct {
+		r    Result
+		why  string
+		word string
+	}{
+		"a run that counts":           {Result{Verdict: Pass, Thresholds: ok}, "", "ok"},
+		"a generator that lagged":     {Result{Verdict: Invalid, Thresholds: ok, Doubts: []string{lag}, Reasons: []string{lag}}, lag, "not judged"},
+		"also if something is broken": {Result{Verdict: Fail, Thresholds: ok, Doubts: []string{lag}, Reasons: []string{lag}}, lag, "not judged"},
+		"an older result":             {Result{Verdict: Invalid, Thresholds: ok, Reasons: []string{lag}}, lag, "not judged"},
+		"generators apart":            {Result{Verdict: Invalid, Thresholds: apart, Doubts: []string{lag, turns}, Reasons: []string{lag, turns}}, turns, "not judged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := c.r
+			if got := r.Said(r.Thresholds[0]); got.Word != c.word || got.Why != c.why {
+				t.Errorf("got %q %q, want %q %q", got.Word, got.Why, c.word, c.why)
+			}
+			dir := t.TempDir()
+			must.OK(t, r.Write(dir))
+			for _, file := range []string{"report.txt", "summary.md", "report.html", "junit.xml", "report.tap", "result.json"} {
+				text := strings.NewReplacer("&#39;", "'", "&#34;", `"`).Replace(string(must.Get(os.ReadFile(filepath.Join(dir, file)))(t)))
+				words := c.word
+				switch {
+				case file == "result.json" || file == "junit.xml" || file == "report.tap": // they have no word for ok
+					words = c.why
+				}
+				if !strings.Contains(text, words) || !strings.Contains(text, c.why) || c.why != "" && strings.Contains(text, ">ok<") {
+					t.Errorf("%s lacks %q or the reason %q:\n%.3000s", file, words, c.why, text)
+				}
+			}
+			var kept struct{ Thresholds []Threshold }
+			must.OK(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(dir, "result.json")))(t), &kept))
+			if kept.Thresholds[0].NotJudged != c.why {
+				t.Errorf("result.json: got notJudged %q, want %q", kept.Thresholds[0].NotJudged, c.why)
+			}
+		})
+	}
+}
+
+// TestRateOfGeneratorsApart: the merge of generators that started apart says that their rate wasn't judged, and why.
+func TestRateOfGeneratorsApart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		parts := generators(t, 4)
+		parts[3].Started = parts[3].Started.Add(1200 * time.Millisecond)
+		m := merge(parts, nil)
+		for _, th := range m.Thresholds {
+			if got := m.Said(th); got.Word != "not judged" || !strings.Contains(got.Why, "the generators started 1.2 s apart") {
+				t.Errorf("%s: got %q %q, want that it isn't judged, because they started apart", th.Name, got.Word, got.Why)
+			}
+		}
+	})
+}

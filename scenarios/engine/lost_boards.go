@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/amount"
+)
+
+// A file that finds too few boards is SKIPPED if the world is too small for it, and BLOCKED if the target has lost boards that
+// would do: then it could have been played, and nobody should read that all is well.
+
+// askedForLost bounds the places that are asked for lost boards: each takes a token, of which an address gets 30 per minute.
+const askedForLost = 10
+
+// lost lists the live boards that a file could choose if they weren't away: detached with nothing in their place, or offline
+// at the server and shown by no control listener, as after the death of the process that ran them. A board that never connected,
+// or that somebody else's board has replaced, isn't lost: the target can't show what needs it.
+func (d *directory) lost(ctx context.Context, f *File) (ids []string, err error) {
+	if d.run.lab == nil {
+		return nil, nil
+	}
+	d.mu.Lock()
+	var ask []*Place
+	for _, id := range slices.Sorted(maps.Keys(d.places)) {
+		if p := d.places[id]; p.Kind != "test" && p.APIKey != "" && d.hides(id) {
+			ask = append(ask, p)
+		}
+	}
+	var found []boardInfo
+	for _, b := range d.boards {
+		found = append(found, *b)
+	}
+	d.mu.Unlock()
+	for _, p := range ask[:min(len(ask), askedForLost)] {
+		more, err := d.unshown(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	for _, b := range found {
+		if b.away && b.kind != "test" && d.suits(f, &b) {
+			ids = append(ids, b.id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// hides reports whether a place has doors that no listener shows.
+func (d *directory) hides(placeID string) bool {
+	s := d.set[placeID]
+	return s != nil && slices.ContainsFunc(s.Doors, func(door doorSetting) bool { return d.doors[door.DoorID] == nil })
+}
+
+// unshown asks the server for a place's boards that no listener shows and that have gone offline.
+func (d *directory) unshown(ctx context.Context, p *Place) (out []boardInfo, err error) {
+	a, err := d.run.do(ctx, request{method: http.MethodGet, path: "/device/v1/boards", apiKey: p.APIKey, placeID: p.PlaceID})
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Data []struct {
+			BoardID    string   `json:"boardId"`
+			Online     bool     `json:"online"`
+			LastSeenAt *string  `json:"lastSeenAt"`
+			DoorIDs    []string `json:"doorIds"`
+			Channels   []int    `json:"channels"`
+		} `json:"data"`
+	}
+	if a.Status != http.StatusOK || json.Unmarshal(a.Raw, &list) != nil {
+		return nil, fmt.Errorf("boards of %s: %s", p.PlaceID, a.short())
+	}
+	for _, b := range list.Data {
+		if d.board(b.BoardID) == nil && !b.Online && b.LastSeenAt != nil {
+			out = append(out, boardInfo{id: b.BoardID, placeID: p.PlaceID, kind: p.Kind, away: true, doors: b.DoorIDs, channels: b.Channels})
+		}
+	}
+	return out, nil
+}
+
+// shownLost is how many lost boards an error names.
+const shownLost = 3
+
+// toldLost says which boards are missing, and how to bring them back.
+func toldLost(ids []string) string {
+	are, names := "are", strings.Join(ids[:min(len(ids), shownLost)], ", ")
+	if len(ids) == 1 {
+		are = "is"
+	}
+	if len(ids) > shownLost {
+		names += ", ..."
+	}
+	return fmt.Sprintf("; %s would do but %s offline (%s): start the process that runs them and pass its --control, or bring detached ones back with 'doorlab board attach'",
+		amount.Many(len(ids), "more board"), are, names)
+}
