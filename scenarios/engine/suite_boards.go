@@ -207,7 +207,7 @@ func (c *Cohort) least(x *frame) int {
 	return least
 }
 
-// few is the error of a cohort that found too few boards. In the built-in suite the file is SKIPPED then, unless the target
+// few is the error of a cohort that found too few boards. A file that can't work with every board is SKIPPED then, unless the target
 // has lost as many as are missing.
 func (c *Cohort) few(x *frame, cohort string, found, least int) error {
 	f := x.file.file
