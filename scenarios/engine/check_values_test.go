@@ -22,7 +22,7 @@ func TestLiterals(t *testing.T) {
 		`fault: {fault: offline, of: brd_1, nth: "${seed}"}`:                                `nth must be left out`,
 		`fault: {fault: offline, of: brd_1, commands: [open]}`:                              `commands must be left out`,
 		`fault: {fault: offline, of: brd_1, doors: dor_1}`:                                  `doorIds must be left out`,
-		`fault: {fault: noop, of: brd_1, nth: 0}`:                                           `nth must be 1 or more`,
+		`fault: {fault: noop, of: brd_1, nth: 0}`:                                           `nth must be a whole number, 1 or more`,
 		`fault: {fault: noop, of: brd_1, nth: 1.5}`:                                         `nth must be a whole number, 1 or more`,
 		`fault: {fault: noop, of: brd_1, nth: "${seed}", commands: [open], for: 5m}`:        "",
 		`fault: {fault: reboot, of: brd_1, for: 5m}`:                                        `for must be left out: reboot acts only once`,
