@@ -95,7 +95,7 @@ func (e *env) told() error {
 func runUntilSignal(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	hurry(ctx, args, stderr, stop, os.Exit)
+	defer hurry(ctx, args, stderr, stop, os.Exit)()
 	return run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv, environ: os.Environ})
 }
 

@@ -25,23 +25,35 @@ var judging = []string{"check", "load", "explore", "age"}
 
 // hurry ends an interrupted command. After a second another signal ends it at once (again), and a command that is still busy
 // then says so. timeout(1) and some CI runners send each signal twice, to the process and to its group: within a second they
-// are one.
-func hurry(ctx context.Context, args []string, stderr io.Writer, again func(), end func(code int)) {
+// are one. over is to be called when the command has ended.
+func hurry(ctx context.Context, args []string, stderr io.Writer, again func(), end func(code int)) (over func()) {
 	patient := len(args) > 0 && slices.Contains(judging, args[0])
-	context.AfterFunc(ctx, func() {
-		clock.WallAfter(time.Second, func() {
+	var mu sync.Mutex
+	ended := false
+	unless := func(f func()) func() {
+		return func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if !ended {
+				f()
+			}
+		}
+	}
+	context.AfterFunc(ctx, unless(func() {
+		clock.WallAfter(time.Second, unless(func() {
 			again()
 			if patient {
 				fmt.Fprintf(stderr, "doorlab: interrupted; what was found is being judged and written (at most %s; Ctrl-C again ends it at once)\n", giveUpAfter)
 			}
-		})
+		}))
 		if patient {
-			clock.WallAfter(giveUpAfter, func() {
+			clock.WallAfter(giveUpAfter, unless(func() {
 				fmt.Fprintf(stderr, "doorlab: %s after the interruption something still hangs, so %s ends without it; what it hadn't written by then is lost\n", giveUpAfter, args[0])
 				end(codeInterrupted)
-			})
+			}))
 		}
-	})
+	}))
+	return unless(func() { ended = true })
 }
 
 // lateServer tells, once, that an interrupted command doesn't wait for a server of its own any longer.

@@ -52,6 +52,28 @@ func TestHungCommandEnds(t *testing.T) {
 	}
 }
 
+// TestEndedCommandIsLeftAlone: a command that has ended in time isn't ended again, and nothing more is said.
+func TestEndedCommandIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, interrupted := range []bool{false, true} {
+			ctx, interrupt := context.WithCancel(t.Context())
+			stderr, calls := &capture.Text{}, 0
+			over := hurry(ctx, []string{"check"}, stderr, func() { calls++ }, func(int) { calls++ })
+			if interrupted {
+				interrupt()
+				time.Sleep(500 * time.Millisecond)
+			}
+			over()
+			interrupt()
+			time.Sleep(time.Hour)
+			if synctest.Wait(); calls != 0 || stderr.String() != "" {
+				t.Errorf("interrupted: %t: got %d calls and %q after the end, want neither", interrupted, calls, stderr)
+			}
+		}
+	})
+}
+
 // TestHungServerIsLeft: an interrupted check doesn't wait for a server of its own that never ends, and says so once.
 func TestHungServerIsLeft(t *testing.T) {
 	t.Parallel()

@@ -80,14 +80,19 @@ func (l labCall) page(path string, q url.Values, thing string, out any, show fun
 		rows = show()
 	}
 	offset, _ := strconv.Atoi(q.Get("offset")) // from a flag that is a number
-	switch last := offset + rows; {
+	last := offset + rows
+	part := fmt.Sprintf("%ss %s to %s of %s", thing, amount.Number(offset+1), amount.Number(last), amount.Number(total))
+	if rows == 1 {
+		part = fmt.Sprintf("%s %s of %s", thing, amount.Number(last), amount.Number(total))
+	}
+	switch {
 	case rows == total:
 	case rows == 0:
 		fmt.Fprintf(l.err, "there are only %s; --offset %d skips all of them\n", amount.Many(total, thing), offset)
 	case last < total:
-		fmt.Fprintf(l.err, "%ss %s to %s of %s; --offset %d shows the next\n", thing, amount.Number(offset+1), amount.Number(last), amount.Number(total), last)
+		fmt.Fprintf(l.err, "%s; --offset %d shows the next\n", part, last)
 	default:
-		fmt.Fprintf(l.err, "%ss %s to %s of %s\n", thing, amount.Number(offset+1), amount.Number(last), amount.Number(total))
+		fmt.Fprintln(l.err, part)
 	}
 	return nil
 }

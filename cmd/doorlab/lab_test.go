@@ -111,7 +111,7 @@ func TestPartsOfALongList(t *testing.T) {
 		"boards 2 to 3 of 5; --offset 3 shows the next\n":           {"--limit", "2", "--offset", "1", "--json"},
 		"boards 4 to 5 of 5\n":                                      {"--offset", "3"},
 		"there are only 5 boards; --offset 500 skips all of them\n": {"--offset", "500"},
-		"boards 1 to 1 of 4; --offset 1 shows the next\n":           {"--limit", "1", "--place", tb.Ready.Places[1].PlaceID},
+		"board 1 of 4; --offset 1 shows the next\n":                 {"--limit", "1", "--place", tb.Ready.Places[1].PlaceID},
 	} {
 		if _, errs := run(codeOK, append([]string{"board", "list"}, args...)...); errs != want {
 			t.Errorf("board list %v: stderr %q, want %q", args, errs, want)
@@ -120,7 +120,7 @@ func TestPartsOfALongList(t *testing.T) {
 	f := &labFlags{}
 	f.control, f.token = tb.Ready.Control, tb.Ready.ControlToken
 	s := speaking(t, &toolbox{f: f, dir: t.TempDir()})
-	contains(t, ask(t, s, "boards", map[string]any{"offset": 4}, false), "boards 5 to 5 of 5")
+	contains(t, ask(t, s, "boards", map[string]any{"offset": 4}, false), "board 5 of 5")
 }
 
 // TestNothingToList: an empty list is a sentence, what acts at once is done, and a clock that runs is called running.
