@@ -143,6 +143,9 @@ steps:
       - present: {person: ann, door: "${door}", result: opened}
         expect: journal[0].channel == channel and journal[0].doorId == door
         clauses: [ENT-1]
+      - present: {phone: "${phone(\"stranger\")}", door: "${door}", result: denied, reason: no_valid_grant}
+        expect: journal[0].channel == channel and journal[0].doorId == door
+        clauses: [ENT-1]
   - name: the board is listed with its channels
     group:
       - call: {place: one, path: /device/v1/boards}
