@@ -280,3 +280,31 @@ func TestFlashRotates(t *testing.T) {
 		r.kept(command, again, 3600)
 	})
 }
+
+// TestDetachedBesideAnother: over a restart of the boards' process those boards are away that were detached, each of them, and
+// no other.
+func TestDetachedBesideAnother(t *testing.T) {
+	bubble(t, true, func(r *rig) {
+		r.server.sync = content
+		for _, c := range []struct {
+			path     string
+			one, two bool // whether they are away
+		}{
+			{one + "/detach", true, false},
+			{two + "/detach", true, true},
+			{one + "/attach", false, true},
+			{two + "/attach", false, false},
+		} {
+			r.do("POST", "/boards/"+c.path, "")
+			for _, when := range []string{"at once", "after a restart"} {
+				r.advance(time.Second)
+				r.want(c.path+" "+when, []any{r.fleet.Simulates(one), r.fleet.Simulates(two), r.board(one)["detached"], r.board(two)["detached"], r.server.online(one), r.server.online(two)},
+					[]any{!c.one, !c.two, c.one, c.two, !c.one, !c.two})
+				if when == "at once" {
+					r.halt()
+					r.boot()
+				}
+			}
+		}
+	})
+}

@@ -25,6 +25,12 @@ func inWorld(t *testing.T, source string, names ...string) engine.Result {
 	if len(files) != len(names) {
 		t.Fatalf("%d of the files %v exist", len(files), names)
 	}
+	return played(t, source, files...)
+}
+
+// played plays files, each in a testbed of a world file.
+func played(t *testing.T, source string, files ...*engine.File) engine.Result {
+	t.Helper()
 	dir, n := t.TempDir(), atomic.Int64{}
 	return must.Get(engine.RunApart(t.Context(), func(ctx context.Context, _ *engine.File) (engine.World, error) {
 		w, err := world.Parse("world.yaml", []byte(source), 7)
@@ -107,5 +113,87 @@ func TestOddWorlds(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// byChannel is about a board whose channels are neither 1 and 2 nor in the order of its doors.
+const byChannel = `
+name: Doors by channel
+clauses: [OFF-3, CMD-1, LEG-1, ENT-1]
+setup:
+  - cohort: {name: one, boards: 1}
+  - set: {five: "${one.doors[0]}", two: "${one.doors[1]}", many: "${one.doors[2]}"}
+  - permit: {person: ann, place: one, doors: one}
+  - synced: {of: one}
+  - clock: freeze
+  - mark: start
+steps:
+  - name: each command moves the channel of its door
+    cases:
+      - {door: "${five}", channel: 5}
+      - {door: "${two}", channel: 2}
+      - {door: "${many}", channel: 64}
+    group:
+      - command: {door: "${door}", outcome: reported}
+        expect: data.deviceId == door
+        capture: {id: data.commandId}
+      - journal: {of: one, command: "${id}"}
+        expect: count == 1 and first.channel == channel and first.doorId == door
+        clauses: [CMD-1]
+      - present: {person: ann, door: "${door}", result: opened}
+        expect: journal[0].channel == channel and journal[0].doorId == door
+        clauses: [ENT-1]
+      - present: {phone: "${phone(\"stranger\")}", door: "${door}", result: denied, reason: no_valid_grant}
+        expect: journal[0].channel == channel and journal[0].doorId == door
+        clauses: [ENT-1]
+  - name: the board is listed with its channels
+    group:
+      - call: {place: one, path: /device/v1/boards}
+        expect: sort(data[0].channels) == [2, 5, 64] and data[0].doorIds == one.doors
+        clauses: [LEG-1]
+      - call: {place: one, path: "/device/v1/boards/${one.board}/netloss"}
+        expect: 'data.channels == {"2": "close", "5": "close", "64": "close"}'
+        clauses: [LEG-1]
+  - name: a channel that only other boards have is refused
+    call: {method: PUT, place: one, path: "/device/v1/boards/${one.board}/netloss", body: {graceSec: 60, channels: {"1": hold}}, status: 400, error: invalid_field}
+    clauses: [LEG-1]
+  - netloss: {boards: one, graceSec: 60, channels: {"2": open, "5": hold, "64": "off"}}
+    expect: 'data.channels == {"2": "open", "5": "hold", "64": "off"}'
+    clauses: [LEG-1]
+  - fault: {fault: offline, name: cut, of: one}
+  - boards: {of: one, all: not online}
+    within: 30s
+  - mark: cut
+  - clock: {to: cut+60s}
+  - name: each rests as its own channel is set
+    journal: {of: one, cause: outage, since: cut}
+    expect: 'count == 3 and one(lines, .doorId == five and .channel == 5 and .action == "hold") and one(lines, .doorId == two and .channel == 2 and .action == "pulse") and one(lines, .doorId == many and .channel == 64 and .action == "off")'
+    boundary: 60 s
+    clauses: [OFF-3]
+  - boards: {of: one, all: 'map(doors, .channel) == [5, 2, 64] and map(doors, .standing.state) == ["unlocked", "locked", "locked"]'}
+    clauses: [OFF-3]
+  - clear: cut
+  - synced: {of: one}
+  - name: its standings belong to their doors
+    cases:
+      - {door: "${five}", channel: 5}
+      - {door: "${two}", channel: 2}
+    group:
+      - command: {door: "${door}", command: hold, minutes: "${channel}", outcome: reported}
+        expect: data.standing.state == "unlocked" and data.standing.holdUntil == at("now+" + string(channel) + "m")
+        clauses: [CMD-1]
+  - call: {place: one, path: /device/v1/doors}
+    expect: 'map(data, .id) == one.doors and map(data, .doorState) == ["unlocked", "unlocked", "locked"]'
+    clauses: [LEG-1]
+  - clock: run
+`
+
+// TestDoorsByChannel: what a board does and how it rests goes by its doors' channels, not by their position. (All boards of the suite's
+// worlds have the channels 1 and 2, in this order.)
+func TestDoorsByChannel(t *testing.T) {
+	t.Parallel()
+	f := must.Get(engine.Parse("channels.yaml", []byte(byChannel)))(t)
+	if res := played(t, "places: [{boards: [{doors: [{channel: 5}, {channel: 2}, {channel: 64}]}], keys: [{name: partner}]}]", f); res.Status != judge.Pass {
+		t.Error(reasons(res))
 	}
 }

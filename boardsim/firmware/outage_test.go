@@ -109,6 +109,21 @@ func TestRestingBehaviours(t *testing.T) {
 	}
 }
 
+// Behaviours are stored by channel, whatever the order of the doors and wherever their numbers begin.
+func TestRestingByChannel(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.s = New("brd_1", "plc_1", []Door{{ID: "dor_1", Channel: 5}, {ID: "dor_2", Channel: 2}, {ID: "dor_3", Channel: 1}}, t0, 0)
+	b.step(Event{Kind: Connected})
+	b.step(Event{Kind: Ack, Ack: wire.Ack{Type: wire.AckHello, Epoch: 7, SessionMs: 1}})
+	b.step(Event{Kind: Config, SessionMs: 1, Config: wire.Config{ID: "cfg_1", NotAfterMs: 10, Netloss: wire.Netloss{GraceSec: 60, Version: 1,
+		Channels: map[int]string{1: wire.RestOff, 2: wire.RestOpen, 5: wire.RestHold}}}})
+	b.cut()
+	b.acted()
+	b.to(b.now + 60_000)
+	b.want("resting", b.acted(), "1 hold outage, 2 pulse outage, 3 off outage")
+}
+
 // A pulse in progress when its channel goes off ends there: nothing stays driven.
 func TestOffEndsAPulse(t *testing.T) {
 	t.Parallel()

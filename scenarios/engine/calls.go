@@ -92,9 +92,10 @@ func (r *run) called(q request, h http.Header, from string, sent sending, a *ans
 	r.emit(e)
 }
 
-// bearer is the token of a request, as the server reads it.
+// bearer is the token of a request, as the server reads it. Of several headers it is their text, because no server should
+// choose one of them.
 func bearer(h http.Header) string {
-	token := h.Get("Authorization")
+	token := strings.Join(h.Values("Authorization"), "\n")
 	if scheme, rest, ok := strings.Cut(token, " "); ok && strings.EqualFold(scheme, "Bearer") {
 		token = rest
 	}

@@ -40,7 +40,10 @@ func (c *checker) combined(s *Step) {
 	case v.Command != nil:
 		c.command(v.Command)
 	case v.Crash != nil:
-		c.crash(v.Crash, s.pos)
+		c.unheard("crash", &v.Crash.Unheard, s.pos)
+	case v.HangUp != nil:
+		c.unheard("hang_up", &v.HangUp.Unheard, s.pos)
+		c.forward("after", &v.HangUp.After)
 	case v.Clock != nil:
 		c.clock(v.Clock, s.pos)
 	case v.Cohort != nil:
@@ -157,11 +160,11 @@ func (c *checker) command(v *Command) {
 	}
 }
 
-func (c *checker) crash(v *Crash, pos Pos) {
+func (c *checker) unheard(verb string, v *Unheard, pos Pos) {
 	if (v.Command == nil) == (v.Link == nil) {
-		c.b.Problem(pos, "crash needs one of command and link")
+		c.b.Problem(pos, "%s needs one of command and link", verb)
 	} else if v.Link != nil && !v.Link.Door.set() {
-		c.b.Problem(pos, "crash kills the server while it opens a door: give the link a door")
+		c.b.Problem(pos, "%s is about a door that is being opened: give the link a door", verb)
 	}
 }
 

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
@@ -46,6 +48,40 @@ func TestCrashThatDoesNotHappen(t *testing.T) {
 				return stop
 			})
 			res, out := play(t, f, "steps: ["+c.steps+"]", Options{revive: 1})
+			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
+			}
+		})
+	}
+}
+
+// TestHangUp: a request that its caller gives up is no failure and no evidence. If the answer came first, the step is BLOCKED.
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	const after = `{command: {door: dor_1, key: k}, expect: status == 200}`
+	for name, c := range map[string]struct {
+		steps  string
+		want   judge.Status
+		reason string
+	}{
+		"answered":  {`{hang_up: {after: 30s, command: {door: dor_2, key: k}}}, ` + after, judge.Blocked, "the answer came before the caller hung up: 200"},
+		"given up":  {`{hang_up: {after: 20ms, command: {door: dor_1, key: k}}}, ` + after, judge.Pass, ""},
+		"a press":   {`{hang_up: {after: 20ms, link: {token: t, door: dor_1}}}, ` + after, judge.Pass, ""},
+		"and alone": {`{hang_up: {after: 20ms, command: {door: dor_1, key: k}}}`, judge.Invalid, "nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			var left atomic.Bool
+			f.before(t, func(_ http.ResponseWriter, r *http.Request) bool {
+				slow := (strings.HasSuffix(r.URL.Path, "dor_1/commands") || r.URL.Path == "/entry/open") && left.CompareAndSwap(false, true)
+				if slow {
+					_, _ = io.ReadAll(r.Body) // only then does the server notice that the caller has left
+					<-r.Context().Done()
+				}
+				return slow
+			})
+			res, out := play(t, f, "steps: ["+c.steps+"]", Options{})
 			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
 				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
 			}

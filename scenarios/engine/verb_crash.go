@@ -14,7 +14,12 @@ import (
 
 // Crash kills the server while it works on a command or lets in somebody who pressed a link's button.
 type Crash struct {
-	At      Text     `json:"at" jsonschema:"required,enum=after-claim,enum=before-publish,enum=after-publish,enum=before-commit,enum=after-commit,enum=before-answer,description=The step of the command at which the server dies"`
+	At Text `json:"at" jsonschema:"required,enum=after-claim,enum=before-publish,enum=after-publish,enum=before-commit,enum=after-commit,enum=before-answer,description=The step of the command at which the server dies"`
+	Unheard
+}
+
+// Unheard is a command, or a press, to which nobody gets an answer.
+type Unheard struct {
 	Command *Command `json:"command,omitempty" jsonschema:"description=The command in progress; nobody gets an answer to it"`
 	Link    *Link    `json:"link,omitempty" jsonschema:"description=Instead of a command: the press of a link's button in progress"`
 }
@@ -27,11 +32,11 @@ func (c *Crash) title() string { return c.At.raw }
 func (*Crash) needs() needed { return needed{control: true} }
 
 // request is the command, or the press.
-func (c *Crash) request(x *frame) (request, error) {
-	if c.Link != nil {
-		return c.Link.request(x)
+func (u *Unheard) request(x *frame) (request, error) {
+	if u.Link != nil {
+		return u.Link.request(x)
 	}
-	return c.Command.request(x)
+	return u.Command.request(x)
 }
 
 // run arms the crash, sends the command and waits for the server to restart.

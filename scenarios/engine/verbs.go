@@ -10,6 +10,7 @@ type Verbs struct {
 	Revoke  *Revoke   `json:"revoke,omitempty" jsonschema:"description=Revoke a person's permit"`
 	Command *Command  `json:"command,omitempty" jsonschema:"description=Open, hold or close a door with an Idempotency-Key"`
 	Link    *Link     `json:"link,omitempty" jsonschema:"description=Press the button of an entry link"`
+	HangUp  *HangUp   `json:"hang_up,omitempty" jsonschema:"description=Send a command or press a link's button and hang up before the answer"`
 	Records *Records  `json:"records,omitempty" jsonschema:"description=Read the entry records of a place"`
 	Events  *Events   `json:"events,omitempty" jsonschema:"description=Read the events of a place"`
 	Netloss *Netloss  `json:"netloss,omitempty" jsonschema:"description=Set the outage policy of boards"`

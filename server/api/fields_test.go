@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"image/png"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,17 +99,21 @@ func TestListsAreNarrowed(t *testing.T) {
 	}
 }
 
-// TestQRLeadsToTheLink: the QR code contains the permit's url.
+// TestQRLeadsToTheLink: the QR code contains the permit's url, in both forms.
 func TestQRLeadsToTheLink(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	p := h.permit(permitBody).data()
 	want := must.Get(qr.Encode(p["url"].(string), qr.M))(t)
 	svg := h.want(200, "", request{method: "GET", path: "/entry/qr.svg?t=" + p["entryToken"].(string)}).Body.String()
+	img := must.Get(png.Decode(h.want(200, "", request{method: "GET", path: "/entry/qr.png?t=" + p["entryToken"].(string)}).Body))(t)
+	module := img.Bounds().Dx() / (want.Size + 2*quiet)
 	for y := range want.Size {
 		for x := range want.Size {
-			if black := strings.Contains(svg, fmt.Sprintf("M%d %dh1v", x+quiet, y+quiet)); black != want.Black(x, y) {
-				t.Fatalf("module %d,%d: got black %v, want %v as in a code of %s", x, y, black, want.Black(x, y), p["url"])
+			drawn := strings.Contains(svg, fmt.Sprintf("M%d %dh1v", x+quiet, y+quiet))
+			lum, _, _, _ := img.At((x+quiet)*module+module/2, (y+quiet)*module+module/2).RGBA()
+			if black := want.Black(x, y); drawn != black || (lum == 0) != black {
+				t.Fatalf("module %d,%d: got black %v in the SVG and %v in the PNG, want %v as in a code of %s", x, y, drawn, lum == 0, black, p["url"])
 			}
 		}
 	}

@@ -94,6 +94,41 @@ func TestBoundOfPlace(t *testing.T) {
 	})
 }
 
+// TestBoundsAsPromised: without other settings a live place may have 500 commands in progress, a test place 200 and the
+// server 10,000.
+func TestBoundsAsPromised(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		door, place string // "" = of any place
+		most        int    // in progress there
+	}{
+		"a live place": {"dor_1", "plc_a", 500},
+		"a test place": {"dor_test", "plc_a", 200},
+		"the server":   {"dor_1", "", 10000},
+	} {
+		bubble(t, nil, func(t *testing.T, r *rig) {
+			begin := func(others int) (Answer, error) {
+				r.Service.mu.Lock()
+				if c.place == "" {
+					r.Service.running = others
+				} else {
+					r.Service.at[c.place] = others
+				}
+				r.Service.mu.Unlock()
+				q := open("key")
+				q.DoorID = c.door
+				return r.Execute(t.Context(), q)
+			}
+			if _, err := begin(c.most); !errors.Is(err, ErrTooMany) {
+				t.Errorf("%s with %d commands in progress: got %v, want %v", name, c.most, err, ErrTooMany)
+			}
+			if a, err := begin(c.most - 1); err != nil || a.Status != 504 {
+				t.Errorf("%s with %d commands in progress: got %+v, %v; want a command that is carried out", name, c.most-1, a, err)
+			}
+		})
+	}
+}
+
 func TestNoDoor(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
