@@ -32,7 +32,7 @@ func perm2(v *View) Verdict {
 		call *call // that gave it last
 	}
 	of := map[[2]string]permit{}
-	again := 0
+	var again []*call // and what they repeat
 	for _, c := range v.known() {
 		if c.Method != "POST" || !c.ok() || c.PlaceID == "" {
 			continue
@@ -50,7 +50,7 @@ func perm2(v *View) Verdict {
 		}
 		known, ever := of[key]
 		if known.call != nil && known.call.BodyHash == c.BodyHash && reflect.DeepEqual(known.call.In, c.In) {
-			again++
+			again = append(again, known.call, c)
 			if v.relinked(known.call, c) { // [PERM-2]
 				t.bad(c.Event, "a repeat under %s changed the link of %s", key[1], id)
 			}
@@ -62,7 +62,7 @@ func perm2(v *View) Verdict {
 		of[key] = permit{id, ends, c}
 	}
 	return t.verdict(v, "PERM-2", fmt.Sprintf("%s registrations under %s references, one permit for each reference", amount.Number(t.checked), amount.Number(len(of)))).
-		tried(again, "no request was repeated")
+		tried(len(again), "no request was repeated").at(v, presses(again))
 }
 
 // perm5 judges PERM-5: no create of more than 720 h or of more than its doors allow succeeds, nor one that ends before it
@@ -71,6 +71,7 @@ func perm2(v *View) Verdict {
 func perm5(v *View) Verdict {
 	t := &tally{}
 	longest, registered, refused, shorter := int64(0), 0, 0, 0
+	var late []*call // refused as too long
 	places := v.placeOfToken()
 	doors := v.longest(places)
 	for _, c := range v.calls() {
@@ -88,6 +89,9 @@ func perm5(v *View) Verdict {
 			if why := c.wronglyRefused(to-from, v.doors, places(c)); why != "" { // [PERM-5]
 				t.bad(c.Event, "a permit of %s was refused as %s%s", secs(to-from), c.Code, why)
 			}
+			if tooLong {
+				late = append(late, c)
+			}
 			if most, known := c.number("maxHours"); tooLong && known && most*3600*1000 < maxPermitMs {
 				shorter++
 			} else if tooLong {
@@ -103,7 +107,8 @@ func perm5(v *View) Verdict {
 	}
 	return t.verdict(v, "PERM-5", fmt.Sprintf("%s permits registered, longest %s (limit 720 h); %s periods refused", amount.Number(registered), secs(longest), amount.Number(t.checked-registered))).
 		tried(refused+shorter, "no period was refused as too long").
-		shows(sight{refused, "a permit of more than 720 h"}, sight{shorter, "a permit longer than a door's own maximum"})
+		shows(sight{refused, "a permit of more than 720 h"}, sight{shorter, "a permit longer than a door's own maximum"}).
+		at(v, presses(late))
 }
 
 // wronglyRefused says what is wrong with the refusal of a period, "" if nothing.
@@ -213,7 +218,8 @@ func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s permits registered as requested, %s openings by link or phone", amount.Number(given.checked), amount.Number(used.checked))).
 		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within two minutes").
-		showsIf(v.told, sight{v.served().permitted - v.served().linked, "an opening by phone"}, sight{v.served().linked, "an opening by link"})
+		showsIf(v.told, sight{v.served().permitted - v.served().linked, "an opening by phone"}, sight{v.served().linked, "an opening by link"}).
+		at(v, presses(v.served().permittedAt), presses(v.givenBefore(v.served().permittedAt)))
 }
 
 // perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's
@@ -249,7 +255,8 @@ func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.read().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", amount.Number(t.checked), amount.Number(used.checked), amount.Number(read.checked))).
 		tried(v.served().dead, "nobody pressed a dead link within two minutes of the revocation").
-		shows(sight{v.deadPages(), "the page of a dead link"})
+		shows(sight{v.deadPages(), "the page of a dead link"}).
+		at(v, presses(v.served().deadAt))
 }
 
 // deadPages is how often somebody asked for the page of a link that was given and got none.
