@@ -70,7 +70,7 @@ func cmd1(v *View) Verdict {
 	t, pulses := v.cmd1(), v.driven().of("CMD-1")
 	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; relays checked %s times", amount.Number(t.checked), amount.Number(pulses.checked))).
 		about(t.checked).
-		at(v, v.ended(vocab.Reported))
+		at(v, v.endings(vocab.Reported, true))
 }
 
 func (v *View) cmd1() *tally {

@@ -215,8 +215,11 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	if n.take(r); r.byWindow() && !r.moot {
 		n.windowedAt = append(n.windowedAt, e.Event)
 	}
-	if e.OutageAgeMs > 0 && r.allow && !r.byWindow() { // at the very moment of the cut it hasn't lasted
-		n.granted, n.grantedAt = n.granted+1, append(n.grantedAt, e.Event)
+	if e.away() && r.allow && !r.byWindow() {
+		n.grantedAt = append(n.grantedAt, e.Event)
+		if e.OutageAgeMs > 0 { // at the very moment of the cut it hasn't lasted
+			n.granted++
+		}
 		if e.OutageAgeMs >= limitMs-1000 {
 			n.last, n.limitAt = n.last+1, append(n.limitAt, e.Event)
 		}

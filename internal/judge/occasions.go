@@ -64,18 +64,6 @@ func presses(calls []*call) (out []Occasion) {
 	return out
 }
 
-// givenBefore are the registrations of those who pressed these links or called.
-func (v *View) givenBefore(entered []*call) (out []*call) {
-	for _, k := range v.claims() {
-		if k.kind == "permit" && !k.revoked && slices.ContainsFunc(entered, func(c *call) bool {
-			return k.token != "" && k.token == c.in("t") || k.phone != "" && k.phone == c.in("from")
-		}) {
-			out = append(out, k.call)
-		}
-	}
-	return out
-}
-
 // given is the occasion of a command, from when it was asked for.
 func (v *View) given(c *command, to int64) Occasion {
 	o := Occasion{From: to, To: to, Place: c.place, Door: c.door}

@@ -32,7 +32,7 @@ func perm2(v *View) Verdict {
 		call *call // that gave it last
 	}
 	of := map[[2]string]permit{}
-	var again []*call // and what they repeat
+	again := 0
 	for _, c := range v.known() {
 		if c.Method != "POST" || !c.ok() || c.PlaceID == "" {
 			continue
@@ -50,7 +50,7 @@ func perm2(v *View) Verdict {
 		}
 		known, ever := of[key]
 		if known.call != nil && known.call.BodyHash == c.BodyHash && reflect.DeepEqual(known.call.In, c.In) {
-			again = append(again, known.call, c)
+			again++
 			if v.relinked(known.call, c) { // [PERM-2]
 				t.bad(c.Event, "a repeat under %s changed the link of %s", key[1], id)
 			}
@@ -62,7 +62,7 @@ func perm2(v *View) Verdict {
 		of[key] = permit{id, ends, c}
 	}
 	return t.verdict(v, "PERM-2", fmt.Sprintf("%s registrations under %s references, one permit for each reference", amount.Number(t.checked), amount.Number(len(of)))).
-		tried(len(again), "no request was repeated").at(v, presses(again))
+		tried(again, "no request was repeated")
 }
 
 // perm5 judges PERM-5: no create of more than 720 h or of more than its doors allow succeeds, nor one that ends before it
@@ -71,7 +71,6 @@ func perm2(v *View) Verdict {
 func perm5(v *View) Verdict {
 	t := &tally{}
 	longest, registered, refused, shorter := int64(0), 0, 0, 0
-	var late []*call // refused as too long
 	places := v.placeOfToken()
 	doors := v.longest(places)
 	for _, c := range v.calls() {
@@ -89,9 +88,6 @@ func perm5(v *View) Verdict {
 			if why := c.wronglyRefused(to-from, v.doors, places(c)); why != "" { // [PERM-5]
 				t.bad(c.Event, "a permit of %s was refused as %s%s", secs(to-from), c.Code, why)
 			}
-			if tooLong {
-				late = append(late, c)
-			}
 			if most, known := c.number("maxHours"); tooLong && known && most*3600*1000 < maxPermitMs {
 				shorter++
 			} else if tooLong {
@@ -107,8 +103,7 @@ func perm5(v *View) Verdict {
 	}
 	return t.verdict(v, "PERM-5", fmt.Sprintf("%s permits registered, longest %s (limit 720 h); %s periods refused", amount.Number(registered), secs(longest), amount.Number(t.checked-registered))).
 		tried(refused+shorter, "no period was refused as too long").
-		shows(sight{refused, "a permit of more than 720 h"}, sight{shorter, "a permit longer than a door's own maximum"}).
-		at(v, presses(late))
+		shows(sight{refused, "a permit of more than 720 h"}, sight{shorter, "a permit longer than a door's own maximum"})
 }
 
 // wronglyRefused says what is wrong with the refusal of a period, "" if nothing.
@@ -219,7 +214,7 @@ func perm1(v *View) Verdict {
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s permits registered as requested, %s openings by link or phone", amount.Number(given.checked), amount.Number(used.checked))).
 		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within two minutes").
 		showsIf(v.told, sight{v.served().permitted - v.served().linked, "an opening by phone"}, sight{v.served().linked, "an opening by link"}).
-		at(v, presses(v.served().permittedAt), presses(v.givenBefore(v.served().permittedAt)))
+		at(v, presses(v.served().permittedAt))
 }
 
 // perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's

@@ -129,12 +129,15 @@ func (v *View) unattributed(c *call) bool {
 
 // ended are the commands that ended this way without having asked for it: the test place ends a command as its reason
 // says, without a board.
-func (v *View) ended(o vocab.Outcome) (out []Occasion) {
+func (v *View) ended(o vocab.Outcome) []Occasion { return v.endings(o, false) }
+
+// endings are the commands that ended this way, with those that asked for something or without.
+func (v *View) endings(o vocab.Outcome, asked bool) (out []Occasion) {
 	for _, c := range v.order {
 		if len(out) > mostOccasions { // more than anybody asks for
 			break
 		}
-		if told := c.told(o); told != nil && !c.simulated(v, "") {
+		if told := c.told(o); told != nil && (asked || !c.simulated(v, "")) {
 			out = append(out, v.given(c, told.WallNs))
 		}
 	}

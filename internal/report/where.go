@@ -31,16 +31,6 @@ func (s *Step) sees(o judge.Occasion) bool {
 	return true
 }
 
-// anywhere reports whether a step may show a clause wherever it came up: a registration shows more only of those that are
-// about how it is answered, and what came of it may show at any other step.
-func (s *Step) anywhere(clause string) bool {
-	answered := clause == "PERM-2" || clause == "PERM-5"
-	if s.Verb == "permit" {
-		return s.Where == nil || !answered && clause != "PERM-1"
-	}
-	return s.Where == nil || answered
-}
-
 // elsewhere is why none of the steps that claim a clause can have shown it, although what it is about came up: that was at
 // another door, or a step about somebody else; "" if one can.
 func (c *claimed) elsewhere(clause string, occasions []judge.Occasion) string {
@@ -49,7 +39,7 @@ func (c *claimed) elsewhere(clause string, occasions []judge.Occasion) string {
 		return ""
 	}
 	for _, s := range steps {
-		if s.anywhere(clause) || slices.ContainsFunc(occasions, s.sees) {
+		if s.Where == nil || slices.ContainsFunc(occasions, s.sees) {
 			return ""
 		}
 	}

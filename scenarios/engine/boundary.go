@@ -56,7 +56,7 @@ var term = regexp.MustCompile(`^\s*([+-]?)\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)`
 // units are those of boundaries.
 var units = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "min": time.Minute, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
 
-// timeOf reads a boundary that is a time and nothing else: 900 s, 36 h + 1 ms, 10 min - 1 ms, 48h1ms.
+// timeOf reads a boundary that is a time, perhaps a little before or after it, and nothing else: 900 s, 36 h + 1 ms, 10 min - 1 ms, 48h1ms.
 func timeOf(text string) (d time.Duration, ok bool) {
 	for strings.TrimSpace(text) != "" {
 		m := term.FindStringSubmatch(text)
@@ -70,6 +70,9 @@ func timeOf(text string) (d time.Duration, ok bool) {
 		part := time.Duration(n * float64(units[m[3]]))
 		if m[1] == "-" {
 			part = -part
+		}
+		if ok && part.Abs() >= shortest { // a sum of two times, not a little before or after one
+			return 0, false
 		}
 		d, ok, text = d+part, true, text[len(m[0]):]
 	}

@@ -14,7 +14,7 @@ func TestTimeOf(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"36 h": 36 * time.Hour, "36 h + 1 ms": 36*time.Hour + time.Millisecond, "900 s - 1 ms": 900*time.Second - time.Millisecond, "48h1ms": 48*time.Hour + time.Millisecond,
 		"10 min": 10 * time.Minute, "10 m": 10 * time.Minute, "59.999 s": 59999 * time.Millisecond, "2 d": 48 * time.Hour,
-		"31st": 0, "60 a minute": 0, "graceSec": 0, "36 h on a fast clock": 0, "10 minutes ahead": 0, "0 s": 0, "": 0, "days=7": 0,
+		"35 h + 35 h": 0, "31st": 0, "60 a minute": 0, "graceSec": 0, "36 h on a fast clock": 0, "10 minutes ahead": 0, "0 s": 0, "": 0, "days=7": 0,
 	} {
 		if got, ok := timeOf(text); got != want || ok != (want > 0) {
 			t.Errorf("%q: got %s, %t; want %s", text, got, ok, want)

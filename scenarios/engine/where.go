@@ -18,7 +18,7 @@ func (x *frame) where() *report.Where {
 			return nil
 		}
 		return &report.Where{Doors: doors, Decides: true}
-	case v.Phone != nil, v.Permit != nil:
+	case v.Phone != nil:
 		return &report.Where{Decides: true}
 	case v.Journal != nil:
 		return x.atBoards(v.Journal.Of)

@@ -12,7 +12,7 @@ func TestWhere(t *testing.T) {
 		`{command: {door: "\"dor_1\""}}`:                         "[dor_1] [] [] true",
 		`{present: {phone: "01011112222", door: "\"dor_2\""}}`:   "[dor_2] [] [] true",
 		`{phone: {from: "01012340001", to: "0212345678"}}`:       "[] [] [] true",
-		`{permit: {person: ann, place: one}}`:                    "[] [] [] true",
+		`{permit: {person: ann, place: one}}`:                    "anywhere",
 		`{journal: {of: "\"dor_2\"", atLeast: 0}}`:               "[dor_2] [] [] false",
 		`{journal: {of: "\"brd_1\"", atLeast: 0}}`:               "[] [brd_1] [] false",
 		`{boards: {of: one, all: online}}`:                       "[] [brd_1] [] false",
