@@ -69,7 +69,8 @@ func (c *command) told(o vocab.Outcome) *history.Event {
 func cmd1(v *View) Verdict {
 	t, pulses := v.cmd1(), v.driven().of("CMD-1")
 	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; relays checked %s times", amount.Number(t.checked), amount.Number(pulses.checked))).
-		about(t.checked)
+		about(t.checked).
+		at(v, v.endings(vocab.Reported, true))
 }
 
 func (v *View) cmd1() *tally {
@@ -107,9 +108,9 @@ func (v *View) cmd1() *tally {
 // cmd2 judges CMD-2: a command that ended offline was never sent and never acted, and its board was really
 // disconnected.
 func cmd2(v *View) Verdict {
-	t := v.cmd2()
+	t, ended := v.cmd2(), v.ended(vocab.Offline)
 	return t.verdict(v, "CMD-2", fmt.Sprintf("%s commands answered offline, none sent", amount.Number(t.checked))).
-		triedIf(v.told, v.ended(vocab.Offline), "no command ended offline (a reason that begins with sim: doesn't count)")
+		triedIf(v.told, len(ended), "no command ended offline (a reason that begins with sim: doesn't count)").at(v, ended)
 }
 
 func (v *View) cmd2() *tally {
@@ -135,9 +136,9 @@ func (v *View) cmd2() *tally {
 
 // cmd3 judges CMD-3: a refused command moved nothing, and its board did refuse it.
 func cmd3(v *View) Verdict {
-	t := v.cmd3()
+	t, ended := v.cmd3(), v.ended(vocab.Refused)
 	return t.verdict(v, "CMD-3", fmt.Sprintf("%s commands refused, none acted", amount.Number(t.checked))).
-		triedIf(v.told, v.ended(vocab.Refused), "no board refused a command (a reason that begins with sim: doesn't count)")
+		triedIf(v.told, len(ended), "no board refused a command (a reason that begins with sim: doesn't count)").at(v, ended)
 }
 
 func (v *View) cmd3() *tally {
@@ -162,10 +163,12 @@ func (v *View) cmd3() *tally {
 // later than notAfter, whatever was answered.
 func cmd4(v *View) Verdict {
 	t, n := v.cmd4()
+	ended := append(v.ended(vocab.NoResponse), n.late...)
 	out := t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
 		amount.Number(n.timed), secs(n.latestMs), amount.Number(n.acted+n.idle), amount.Number(n.acted), amount.Number(n.idle))).
-		triedIf(v.told, v.ended(vocab.NoResponse)+n.late, "no command had an unknown outcome (a reason that begins with sim: doesn't count), and no board refused one as expired").
-		showsIf(v.told, sight{n.acted - n.asActed, acted504}, sight{n.idle - n.asIdle, idle504})
+		triedIf(v.told, len(ended), "no command had an unknown outcome (a reason that begins with sim: doesn't count), and no board refused one as expired").
+		showsIf(v.told, sight{n.acted - n.asActed, acted504}, sight{n.idle - n.asIdle, idle504}).
+		at(v, ended)
 	out.Strict = true // a run that has to prove it needs both kinds of 504
 	return out
 }
@@ -178,8 +181,8 @@ const (
 
 type cmd4numbers struct {
 	acted, idle, timed int
-	asActed, asIdle    int // of those, as a reason asked the test place
-	late               int // refused by a board as expired
+	asActed, asIdle    int        // of those, as a reason asked the test place
+	late               []Occasion // refused by a board as expired
 	latestMs           int64
 }
 
@@ -210,7 +213,7 @@ func (v *View) cmd4() (*tally, cmd4numbers) {
 			t.checked++
 		} else if r != nil && r.Result == vocab.Refused && r.Reason == vocab.Expired {
 			t.checked++
-			n.late++
+			n.late = append(n.late, v.given(c, r.WallNs))
 		}
 		v.inTime(t, &n, c)
 	}

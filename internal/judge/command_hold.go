@@ -28,8 +28,8 @@ type holds struct {
 	places func(*call) string
 	ended  int
 	locked int   // ended by a command before their time
-	stood  int   // showed that they last
 	farMs  int64 // the farthest end from its N minutes
+	shown  []Occasion
 }
 
 // cmd7 judges CMD-7 from the journals: a hold of N minutes ends after N minutes, even over outages and reboots, unless
@@ -52,8 +52,9 @@ func cmd7(v *View) Verdict {
 	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds: %s ran out, at most %s off, %s ended by a command, %s replaced, cut off or still held",
 		amount.Number(n), amount.Number(h.ended), secs(h.farMs), amount.Number(h.locked), amount.Number(n-h.ended-h.locked))).
 		about(n).
-		triedIf(v.told, h.ended+h.stood+h.real, "no hold ended by itself or by a close, and none outlasted anything that could have ended it").
-		showsIf(v.told, sight{h.ended, "a hold that ends by itself"}, sight{h.locked, "a hold that is locked"})
+		triedIf(v.told, len(h.shown)+h.real, "nobody saw a hold end by itself, none lasted longer than an opening until it was locked, and none outlasted anything that could have ended it").
+		showsIf(v.told, sight{h.ended, "a hold that ends by itself"}, sight{h.locked, "a hold that is locked"}).
+		at(v, h.shown)
 }
 
 func (h *holds) board(b *board) {
@@ -67,7 +68,7 @@ func (h *holds) board(b *board) {
 		case e.Kind != history.Actuation:
 		case e.Cause == "command" && (e.Action == "hold" || e.Action == "lock"):
 			if a := active[e.Channel]; a != nil && e.Action == "lock" { // until locked
-				a.against = true
+				a.against = a.against || e.At-a.act.At >= pulsedMs
 				h.locked++
 			}
 			h.over(b, active[e.Channel], resting[e.Channel], e)
@@ -103,6 +104,9 @@ func (h *holds) board(b *board) {
 // holdStoodMs is how long an undisturbed hold must have lasted for its end by a command to be evidence about holds.
 const holdStoodMs = 60 * 1000
 
+// pulsedMs is how long a hold must have lasted until it was locked to differ from an opening, whose pulse takes 5 s.
+const pulsedMs = 6 * 1000
+
 // stoodMs is how long a hold must have lasted for time alone to be evidence: one of N minutes until its last minute.
 func (a *hold) stoodMs() int64 {
 	if a.ends == 0 {
@@ -120,19 +124,44 @@ func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 		down := e.Kind == history.Line && e.Op == "down" || e.Kind == history.Offline
 		pulse := e.Kind == history.Actuation && e.Channel == channel && e.Action == "pulse"
 		reboot := slices.ContainsFunc(b.deaths, func(d *history.Event) bool { return sooner(a.act, d) && sooner(d, e) })
-		a.against = a.against || down || pulse || reboot || e.At-a.act.At >= a.stoodMs()
+		tried := e.Kind == history.Actuation || e.Kind == history.Presented // what the board does by itself shows nobody a hold
+		a.against = a.against || down || pulse || reboot || tried && e.At-a.act.At >= a.stoodMs()
 	}
 }
 
 // seen reports whether somebody read the place's doors when the hold had lasted long enough.
 func (h *holds) seen(b *board, a *hold) bool {
+	return slices.ContainsFunc(h.looks(b.place), func(e *history.Event) bool {
+		return e.At-a.act.At >= a.stoodMs() && (a.ends == 0 || e.At < a.ends)
+	})
+}
+
+// looks are all looks at a place's doors, or at the boards behind them.
+func (h *holds) looks(place string) (out []*history.Event) {
 	if h.places == nil {
 		h.places = h.v.placeOfToken()
 	}
-	return slices.ContainsFunc(h.v.calls(), func(c *call) bool {
+	for _, c := range h.v.calls() {
 		doors := strings.HasPrefix(c.Route, "/device/v1/devices") || strings.HasPrefix(c.Route, "/device/v1/doors")
-		return doors && c.ok() && c.Method == "GET" && h.places(c) == b.place && c.SentAt-a.act.At >= a.stoodMs() && (a.ends == 0 || c.At < a.ends)
-	})
+		if doors && c.ok() && c.Method == "GET" && h.places(c) == place {
+			out = append(out, c.Event)
+		}
+	}
+	for _, e := range h.v.looks {
+		if e.PlaceID == place || e.PlaceID == "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// show notes a hold that shows how long it lasts.
+func (h *holds) show(a *hold) {
+	o := h.v.since(a.act, forever)
+	if o.Door == "" { // of a journal that names only the channel
+		o.Board = ""
+	}
+	h.shown = append(h.shown, o)
 }
 
 // end checks a hold that ended by itself.
@@ -148,6 +177,9 @@ func (h *holds) end(b *board, a *hold, e *history.Event) {
 		h.bad(e, "%s channel %d ended its hold %s after it began, but %s were asked for", b.id, e.Channel, secs(at-a.from), secs(a.ends-a.from)) // [CMD-7]
 	default:
 		h.ended++
+		if h.v.lookedSince(b, e) {
+			h.show(a)
+		}
 		h.farMs = max(h.farMs, at-a.ends, a.ends-at)
 	}
 }
@@ -156,7 +188,7 @@ func (h *holds) end(b *board, a *hold, e *history.Event) {
 // must not have been due.
 func (h *holds) over(b *board, a *hold, resting bool, e *history.Event) {
 	if a != nil && a.against {
-		h.stood++
+		h.show(a)
 	}
 	at := e.At - h.v.notedLate(e)
 	if a == nil || a.ends == 0 || resting || at <= a.ends+holdSlackMs {

@@ -27,7 +27,7 @@ func cmd5(v *View) Verdict {
 		t.checked = 0 // [CMD-5]
 	}
 	return t.verdict(v, "CMD-5", fmt.Sprintf("%s keys, %s repeats, at most one opening each", amount.Number(t.checked), amount.Number(repeats))).
-		tried(repeats, "no key was used again at its place")
+		tried(repeats, "no key was used again at its place").at(v, v.usedAgain())
 }
 
 func (v *View) cmd5() (t *tally, repeats int) {

@@ -29,7 +29,8 @@ func ent2(v *View) Verdict {
 	return t.verdict(v, "ENT-2", fmt.Sprintf("%s decisions on site and %s about links and phones in a free or closed window", amount.Number(onsite), amount.Number(afar))).
 		about(onsite+afar).
 		triedIf(v.told, n.windowed+s.windowed, "nobody tried a door where a free or closed window made a difference").
-		showsIf(v.told, sight{n.freed + s.freed, "a free window"}, sight{n.windowed + s.windowed - n.freed - s.freed, "a closed window"})
+		showsIf(v.told, sight{n.freed + s.freed, "a free window"}, sight{n.windowed + s.windowed - n.freed - s.freed, "a closed window"}).
+		at(v, v.moments(n.windowedAt), presses(s.windowedAt))
 }
 
 // decisions summarizes all presentations and everything the relays did on the boards' own initiative.
@@ -38,13 +39,19 @@ type decisions struct {
 	weighed
 	opened, unknown    int
 	stopped, timeless  int   // denied after 36 h; timeless of them because a board had lost its clock
-	granted            int   // in an outage, to be let in by a grant
-	missed             int   // came after 36 h and would have been let in before
+	granted            int   // in an outage that has lasted, to be let in by a grant
+	missed             int   // came soon after 36 h and would have been let in before
 	last               int   // let in by a grant in the last second before
 	oldestMs           int64 // of the outage in which somebody was let in
 	agedMs             int64 // of the outage in which anything was decided
 	minus, exact, plus int   // boundary values of OFF-2 that were hit
+
+	windowedAt, grantedAt, limitAt []*history.Event // the presentations that were windowed, granted, or missed or last
 }
+
+// soonAfterMs is how old an outage may be for a denial to say anything of the limit. Somebody who comes weeks later sees that
+// there is one, not that it is 36 h.
+const soonAfterMs = 2 * limitMs
 
 func (n *decisions) rest() string {
 	if n.unknown == 0 {
@@ -169,8 +176,9 @@ func (n *decisions) overLimit(b *board, p *place, e presentation) {
 	}
 	before := *e.Event
 	before.OutageAgeMs = 0
-	if p.content.rule(&before).allow { // not of a board without content, which lets nobody in anyway
+	if p.content.rule(&before).allow && e.OutageAgeMs <= soonAfterMs { // not of a board without content, which lets nobody in anyway
 		n.missed++
+		n.limitAt = append(n.limitAt, e.Event)
 	}
 	switch {
 	case e.Result == vocab.Opened || e.Reason != vocab.OutageLimit:
@@ -204,10 +212,16 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 		}
 		return
 	}
-	n.take(r)
+	if n.take(r); r.byWindow() && !r.moot {
+		n.windowedAt = append(n.windowedAt, e.Event)
+	}
 	if e.away() && r.allow && !r.byWindow() {
-		if n.granted++; e.OutageAgeMs >= limitMs-1000 {
-			n.last++
+		n.grantedAt = append(n.grantedAt, e.Event)
+		if e.OutageAgeMs > 0 { // at the very moment of the cut it hasn't lasted
+			n.granted++
+		}
+		if e.OutageAgeMs >= limitMs-1000 {
+			n.last, n.limitAt = n.last+1, append(n.limitAt, e.Event)
 		}
 	}
 	differs := r.agrees(e.Event)

@@ -14,7 +14,8 @@ func off1(v *View) Verdict {
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions during outages, all as the reference model decides, %s opened; oldest outage %s%s",
 		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.agedMs), n.rest())).
-		triedIf(v.told, n.granted, "nobody was let in by a grant during an outage")
+		triedIf(v.told, n.granted, "nobody was let in by a grant during an outage (at the moment of the cut, it hasn't lasted yet)").
+		at(v, v.moments(n.grantedAt))
 }
 
 // off2 judges OFF-2: after 36 h, or with a lost clock, nothing is decided on site; up to exactly 36 h nothing is denied
@@ -25,6 +26,7 @@ func off2(v *View) Verdict {
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s with a lost clock); oldest opening %s (limit 36 h); decisions one second before 36 h: %s, at 36 h: %s, one second after: %s",
 		amount.Number(n.stopped), amount.Number(n.timeless), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
 		about(n.stopped+n.last).
-		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door after 36 h of an outage, or in the last second before").
-		showsIf(v.told, sight{n.last, "somebody let in during the last second"}, sight{n.missed, "somebody kept out after 36 h"})
+		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door in the 36 h after the limit, or in the last second before").
+		showsIf(v.told, sight{n.last, "somebody let in during the last second"}, sight{n.missed, "somebody kept out after 36 h"}).
+		at(v, v.moments(n.limitAt))
 }

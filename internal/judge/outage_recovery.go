@@ -14,6 +14,7 @@ import (
 func off4(v *View) Verdict {
 	t := &tally{}
 	boards, records, missed := 0, 0, 0
+	var back []Occasion // of those, at which somebody looked afterwards
 	for _, b := range v.sortedBoards() {
 		if !b.recovered() || b.told {
 			continue
@@ -21,12 +22,32 @@ func off4(v *View) Verdict {
 		if v.converged(t, b) {
 			boards++
 		}
-		records += v.uploaded(t, b, true)
-		missed += v.missed(b)
+		came, lacked := v.uploaded(t, b, true), v.missed(b)
+		records, missed = records+came, missed+lacked
+		if came+lacked > 0 {
+			back = append(back, v.returns(b)...)
+		}
 	}
 	return t.plus(v.driven().of("OFF-4")).verdict(v, "OFF-4", fmt.Sprintf("%s boards in sync with the server, %s buffered records arrived exactly once", amount.Number(boards), amount.Number(records))).
 		triedIf(v.told, records+missed, "no board had missed or recorded anything during an outage").
-		showsIf(v.told, sight{missed, "a change that a board missed"}, sight{records, "records from an outage"})
+		triedIf(v.told && records+missed > 0, len(back), "nobody looked at a board once it was back").
+		showsIf(v.told, sight{missed, "a change that a board missed"}, sight{records, "records from an outage"}).
+		at(v, back)
+}
+
+// returns are the occasions on which a board came back and somebody looked at it afterwards.
+func (v *View) returns(b *board) (out []Occasion) {
+	connected := false
+	for _, e := range b.conn {
+		if e.Kind != history.Online {
+			continue
+		}
+		if again := connected || e.OutageAgeMs != 0 && e.Revision > 0; again && v.lookedSince(b, e) { // see recovered
+			out = append(out, v.since(e, forever))
+		}
+		connected = true
+	}
+	return out
 }
 
 // missed is how often a board came back to a server that had changed something meanwhile.

@@ -45,7 +45,7 @@ type outage struct {
 	last   *history.Event
 	silent bool
 	rests  map[int][]*history.Event // Actuations with cause outage by channel
-	told   int                      // rests that show what is stored: a board that was never told anything locks after 36 h, too
+	told   []*history.Event         // rests that show what is stored: a board that was never told anything locks after 36 h, too
 }
 
 // off3 judges OFF-3: in each outage that exceeded its grace (or 36 h) each channel shows its stored behaviour once,
@@ -53,13 +53,15 @@ type outage struct {
 func off3(v *View) Verdict {
 	t := &tally{}
 	late := int64(0)
-	outages, told := 0, 0
+	outages, told := 0, []Occasion(nil)
 	for _, b := range v.sortedBoards() {
 		if !b.truth && len(b.presented) == 0 && !v.hasTruth {
 			continue
 		}
 		for _, o := range b.outages(t, v) {
-			told += o.told
+			for _, e := range o.told {
+				told = append(told, v.since(e, forever))
+			}
 			if o.judge(t, b, &late) {
 				outages++
 			}
@@ -69,7 +71,8 @@ func off3(v *View) Verdict {
 	t = t.plus(v.driven().of("OFF-3")).plus(v.outagePolicies())
 	return t.verdict(v, "OFF-3", fmt.Sprintf("%s channels in %s outages, changed at most %s late", amount.Number(n), amount.Number(outages), secs(late))).
 		about(n).
-		triedIf(v.told, told, "no channel reached a resting behaviour that differs from locking after 36 h")
+		triedIf(v.told, len(told), "no channel reached a resting behaviour that differs from locking after 36 h").
+		at(v, told)
 }
 
 // rester divides a board's history into outages, and watches how each ends.
@@ -230,7 +233,7 @@ func (r *rester) rests(e *history.Event, c *restingChannel) {
 		r.t.bad(e, "%s channel %d says outage age %s, but its line has been down for %s", r.b.id, e.Channel, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-3]
 	}
 	if p := r.cur.policy; r.wiped || c.held || p.behaviour(e.Channel) != "close" || p.GraceSec != unset.GraceSec {
-		r.cur.told++
+		r.cur.told = append(r.cur.told, e)
 	}
 	c.rest = ""
 	switch e.Action {

@@ -213,7 +213,8 @@ func perm1(v *View) Verdict {
 	given, used := v.second().of("PERM-1"), v.served().of("PERM-1")
 	return given.plus(used).verdict(v, "PERM-1", fmt.Sprintf("%s permits registered as requested, %s openings by link or phone", amount.Number(given.checked), amount.Number(used.checked))).
 		triedIf(v.told, v.served().permitted, "nobody who was registered got in by link or phone within two minutes").
-		showsIf(v.told, sight{v.served().permitted - v.served().linked, "an opening by phone"}, sight{v.served().linked, "an opening by link"})
+		showsIf(v.told, sight{v.served().permitted - v.served().linked, "an opening by phone"}, sight{v.served().linked, "an opening by link"}).
+		at(v, presses(v.served().permittedAt))
 }
 
 // perm3 judges PERM-3: a permit that was registered again has the new period and no revocation, both in the server's
@@ -249,7 +250,8 @@ func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.read().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", amount.Number(t.checked), amount.Number(used.checked), amount.Number(read.checked))).
 		tried(v.served().dead, "nobody pressed a dead link within two minutes of the revocation").
-		shows(sight{v.deadPages(), "the page of a dead link"})
+		shows(sight{v.deadPages(), "the page of a dead link"}).
+		at(v, presses(v.served().deadAt))
 }
 
 // deadPages is how often somebody asked for the page of a link that was given and got none.

@@ -45,7 +45,7 @@ func (n *dayNote) String() string {
 // the reference computes from the place's hours, closures and holidays.
 func hrs2(v *View) Verdict {
 	t := &tally{}
-	days, intervals := 0, 0
+	days, telling := 0, 0
 	for _, c := range v.calls() {
 		p := v.places[c.Path]
 		if c.Route != scheduleRoute || !c.ok() || c.SentNs == 0 || !v.knows(p, c) {
@@ -64,15 +64,24 @@ func hrs2(v *View) Verdict {
 		}
 		t.checked++
 		days += len(shown)
-		for _, d := range shown {
-			intervals += len(d.Intervals)
+		if p.content.special(c, shown) {
+			telling++
 		}
 		if why != "" {
 			t.bad(c.Event, "the schedule of %s: %s", c.Path, why) // [HRS-2]
 		}
 	}
 	return t.verdict(v, "HRS-2", fmt.Sprintf("%s schedules, %s days equal to the reference", amount.Number(t.checked), amount.Number(days))).
-		triedIf(v.told, intervals, "no schedule showed an interval")
+		triedIf(v.told, telling, "no schedule showed a closure, a holiday or hours that had changed: every day was as its weekday always is")
+}
+
+// special reports whether a schedule shows more than an ordinary week: a closure, a holiday, or hours other than those that
+// the history began with.
+func (c *content) special(read *call, shown []scheduleDay) bool {
+	if slices.ContainsFunc(shown, func(d scheduleDay) bool { return d.Note != nil }) {
+		return true
+	}
+	return len(c.hours) > 0 && c.hours[0].hours.shows(read, shown) != ""
 }
 
 // shows compares a schedule with the hours; "" or how they differ.

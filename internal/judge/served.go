@@ -55,6 +55,8 @@ type served struct {
 	dead         int             // links pressed soon after they had died
 	alike        int             // ended by the board's refusal, silence or absence, like a command for the same door
 	states       map[string]bool // of the permits whose links were pressed, by what came of it
+
+	windowedAt, permittedAt, deadAt []*call // those that were windowed, permitted or dead
 }
 
 // serverDecisions judges all of them.

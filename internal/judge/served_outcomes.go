@@ -9,17 +9,21 @@ import (
 
 // count notes which cases of the promises about links and calls a decision shows.
 func (s *served) count(d *deciding, r ruling) {
-	byLink := d.Route == linkRoute
-	if byLink {
-		s.links++
-	} else {
+	byLink, dead := d.Route == linkRoute, r.reasons[0] == vocab.LinkInvalid
+	switch {
+	case !byLink:
 		s.calls++
+	case !dead: // what is decided about a dead link concerns no caller
+		s.links++
 	}
-	if d.fresh && r.reasons[0] == vocab.LinkInvalid {
-		s.dead++
+	if r.byWindow() && !r.moot {
+		s.windowedAt = append(s.windowedAt, d.call)
+	}
+	if d.fresh && dead {
+		s.dead, s.deadAt = s.dead+1, append(s.deadAt, d.call)
 	}
 	if d.fresh && d.outcome == vocab.Reported && d.wrong == "" && r.allow && r.kind == "permit" && d.credit == "" {
-		s.permitted++
+		s.permitted, s.permittedAt = s.permitted+1, append(s.permittedAt, d.call)
 		if byLink {
 			s.linked++
 		}
@@ -31,7 +35,7 @@ func ent3(v *View) Verdict {
 	s := v.served()
 	t := s.of("ENT-3")
 	return t.verdict(v, "ENT-3", fmt.Sprintf("%s decisions on links and calls, equal to the reference", amount.Number(t.checked))).
-		triedIf(v.told, s.alike+min(s.links, s.calls)+min(s.let, s.kept), "only one of link and phone call was tried, with the same answer each time, and none failed at the board as a command for its door does").
+		triedIf(v.told, s.alike+min(s.links, s.calls)+min(s.let, s.kept), "only one of link and phone call was tried, with the same answer each time (a dead link doesn't count), and none failed at the board as a command for its door does").
 		showsIf(v.told, sight{s.links, "a link"}, sight{s.calls, "a phone call"}, sight{s.alike, "an opening that ends as a command for the door does"})
 }
 

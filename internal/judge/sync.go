@@ -37,7 +37,8 @@ type freshness struct {
 	looks   map[string][]*history.Event
 	came    int64 // up to which revision a board had what it was asked for at its reader
 	seen    int   // of the operation that was asked for, at boards, and looked at there
-	waiting int   // not due yet when the history ends
+	shown   []Occasion
+	waiting int // not due yet when the history ends
 }
 
 func (v *View) fresh(clause, op string) Verdict {
@@ -62,7 +63,8 @@ func (v *View) fresh(clause, op string) Verdict {
 	}
 	f.tally = *f.plus(v.second().of(clause))
 	return f.verdict(v, clause, fmt.Sprintf("slowest of %s updates: %s (limit 300 s), %s not due yet", amount.Number(f.checked), secs(f.maxMs), amount.Number(f.waiting))).
-		triedIf(v.told, f.seen, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board that anybody looked at")
+		triedIf(v.told, f.seen, "no "+map[string]string{"register": "registration", "revoke": "revocation"}[op]+" reached a board that anybody looked at").
+		at(v, f.shown)
 }
 
 // board checks each commit of an operation against one board.
@@ -70,8 +72,8 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 	spans := b.spans()
 	f.came = 0
 	for _, e := range b.presented {
-		if e.Revision > f.came && p.content.concerns(e, op) {
-			f.came = e.Revision
+		if p.content.concerns(e, op) {
+			f.came, f.shown = max(f.came, e.Revision), append(f.shown, v.since(e, e.WallNs))
 		}
 	}
 	k, s := 0, 0
@@ -96,7 +98,7 @@ func (f *freshness) board(v *View, b *board, p *place, op string, steps []step) 
 // refilled checks that a board without its content, because its flash was lost or another board has its place, gets it back
 // within 300 s of connection: whatever had been committed when it said hello.
 func (f *freshness) refilled(v *View, b *board, p *place, op string) {
-	seen, waiting := f.seen, f.waiting
+	seen, waiting, shown := f.seen, f.waiting, f.shown
 	for i, e := range b.applied {
 		if !loses(e) {
 			continue
@@ -129,7 +131,7 @@ func (f *freshness) refilled(v *View, b *board, p *place, op string) {
 			return sooner(sp.online, hello) || sooner(last, sp.online)
 		}), got)
 	}
-	f.seen, f.waiting = seen, waiting // it shows nothing new about the operation
+	f.seen, f.waiting, f.shown = seen, waiting, shown // it shows nothing new about the operation
 }
 
 // loses reports whether an event takes a board's content away.
@@ -148,10 +150,21 @@ func (c *content) concerns(e *history.Event, op string) bool {
 	return slices.ContainsFunc(append(slices.Clone(c.phones[e.PhoneHash]), c.tokens[e.TokenHash]...), func(id string) bool {
 		g, there := c.at(id, e.Revision)
 		if op == "revoke" {
-			return g.Revoked || !there && c.grants[id][0].rev <= e.Revision // it is gone by now
+			gone := !there && c.grants[id][0].rev <= e.Revision // it is gone by now
+			return (g.Revoked || gone) && !c.ended(id, e.At)    // and not because it had ended
 		}
 		return there
 	})
+}
+
+// ended reports whether a grant was over at some time, whatever else had become of it.
+func (c *content) ended(id string, at int64) bool {
+	for _, was := range slices.Backward(c.grants[id]) {
+		if !was.removed {
+			return was.grant.EndsAt != 0 && at >= was.grant.EndsAt
+		}
+	}
+	return false
 }
 
 // commit sums up the time for which a board was connected from a commit until it had it. Only a real outage starts
@@ -167,6 +180,9 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, go
 			f.checked++
 			if c.Revision <= f.came || f.lookedAt(v, b.place, c, got.told) {
 				f.seen++
+				reached := v.since(got.told, forever)
+				reached.Looks = true
+				f.shown = append(f.shown, reached)
 			}
 			ms := connected + max(0, applied-start)
 			f.maxMs = max(f.maxMs, ms)
@@ -259,74 +275,4 @@ func (f *freshness) monotone(b *board) {
 			last = e.Revision
 		}
 	}
-}
-
-// frozenSlackMs is how far a board's own clock may be off at the start of an outage, plus a thousandth of the outage's
-// age (drift).
-const frozenSlackMs = 1000
-
-// sync3 judges SYNC-3: what a board does on site in an outage reflects no revision committed after the outage began,
-// and its revision stays the same throughout.
-func sync3(v *View) Verdict {
-	t, waiting := &tally{}, 0
-	for _, b := range v.sortedBoards() {
-		var last *history.Event
-		line := lineState{}
-		for _, e := range b.onsite {
-			line.see(e)
-			switch {
-			case e.Kind == history.Online || e.Kind == history.Applied || e.Kind == history.Wiped || e.Kind == history.Attached:
-				last = nil
-			case onsite(e) && e.OutageAgeMs > 0:
-				t.checked++
-				if v.frozen(t, b, last, e) {
-					waiting++
-				}
-				last = e
-			case e.Kind == history.Presented && line.downAt != 0 && v.waits(b, e): // time stands still at the cut
-				t.checked++
-				waiting++
-			}
-		}
-	}
-	return t.verdict(v, "SYNC-3", fmt.Sprintf("%s decisions during outages, each based on what the board knew before", amount.Number(t.checked))).
-		triedIf(v.told, waiting, "during an outage, nobody tried a door where a pending change would have made a difference to them")
-}
-
-// onsite reports whether an event is a decision or movement that the board made by itself.
-func onsite(e *history.Event) bool {
-	return e.Kind == history.Presented || e.Kind == history.Actuation && (e.Cause == "onsite" || e.Cause == "free")
-}
-
-// frozen judges a decision in an outage, and reports whether a waiting change would have changed it.
-func (v *View) frozen(t *tally, b *board, last, e *history.Event) (waiting bool) {
-	if last != nil && last.Revision != e.Revision { // [SYNC-3]
-		t.bad(e, "%s went from revision %d to %d in an outage", b.id, last.Revision, e.Revision)
-		return false
-	}
-	p := v.places[b.place]
-	if p == nil {
-		return false
-	}
-	began := e.At - e.OutageAgeMs + frozenSlackMs + e.OutageAgeMs/1000
-	for i := len(p.commits) - 1; i >= 0 && p.commits[i].At > began; i-- {
-		if p.commits[i].Revision <= e.Revision { // [SYNC-3]
-			t.bad(e, "%s decided by revision %d, which was committed after its outage began", b.id, p.commits[i].Revision)
-			return false
-		}
-	}
-	return e.Kind == history.Presented && v.waits(b, e)
-}
-
-// waits: a change that the board can't have would have made the decision another one.
-func (v *View) waits(b *board, e *history.Event) bool {
-	p := v.places[b.place]
-	if p == nil {
-		return false
-	}
-	was, now := p.content.rule(e), *e
-	return slices.ContainsFunc(p.commits, func(c *history.Event) bool {
-		now.Revision = c.Revision
-		return c.Revision > e.Revision && !sooner(e, c) && p.content.rule(&now).allow != was.allow
-	})
 }

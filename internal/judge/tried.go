@@ -127,15 +127,21 @@ func (v *View) unattributed(c *call) bool {
 	return !known
 }
 
-// ended is how many commands ended this way without having asked for it: the test place ends a command as its reason
+// ended are the commands that ended this way without having asked for it: the test place ends a command as its reason
 // says, without a board.
-func (v *View) ended(o vocab.Outcome) (n int) {
+func (v *View) ended(o vocab.Outcome) []Occasion { return v.endings(o, false) }
+
+// endings are the commands that ended this way, with those that asked for something or without.
+func (v *View) endings(o vocab.Outcome, asked bool) (out []Occasion) {
 	for _, c := range v.order {
-		if c.told(o) != nil && !c.simulated(v, "") {
-			n++
+		if len(out) > mostOccasions { // more than anybody asks for
+			break
+		}
+		if told := c.told(o); told != nil && (asked || !c.simulated(v, "")) {
+			out = append(out, v.given(c, told.WallNs))
 		}
 	}
-	return n
+	return out
 }
 
 // looked are the last looks at what boards have, or at how far a permit has come, by place; "" = at all boards.

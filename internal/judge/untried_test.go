@@ -23,6 +23,7 @@ func everything() *builder {
 	h.read("pending", h.at+10_000, h.at+20_000)
 	h.did("plc_a", "GET", "/space/v1/partner/entry-logs", 200, history.CallText{}, nil)
 	h.hold("brd_1", 5*60_000)
+	h.emit(history.Event{Kind: history.Look, Text: lookAtJournal, PlaceID: "plc_a"})
 	return h
 }
 
@@ -160,6 +161,9 @@ var untriedCases = map[string]struct {
 	"no window":     {"ENT-2", without(func(e *history.Event) bool { return e.BoardID == "brd_w" && decided(e) }), "window"},
 	"only opened":   {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 200 }), "only one of link and phone call"},
 	"one dead link": {"ENT-3", without(func(e *history.Event) bool { return e.Route == phoneRoute || e.Route == linkRoute && e.Status != 404 }), "only one of link and phone call"},
+	"dead links and calls that fail": {"ENT-3", without(func(e *history.Event) bool {
+		return asked(e) && e.Status == 200 && !strings.Contains(e.Text, `"denied"`) || e.Route == linkRoute && e.Status != 404
+	}), "only one of link and phone call"},
 	"commands alone": {"ENT-4", func(all []history.Event) []history.Event {
 		return without(func(e *history.Event) bool { return e.Kind == history.RecordIn && e.Method != "api" })(unread(all))
 	}, "both a command and an attempt"},
@@ -216,7 +220,7 @@ var untriedCases = map[string]struct {
 	"nothing missed":             {"OFF-4", unchanged, "missed or recorded"},
 	"hours as they were":         {"HRS-1", answering("PATCH", placeRoute, func(_ *history.Event, c *history.CallText) { c.In["hours"] = fields{"week": fields{"mon": []any{}}} }), "what they already were"},
 	"hours that nothing follows": {"HRS-1", without(func(e *history.Event) bool { return e.Route == scheduleRoute }), "after opening hours had changed"},
-	"always closed":              {"HRS-2", without(func(e *history.Event) bool { return e.Route == scheduleRoute && strings.Contains(e.Text, "startsAt") }), "interval"},
+	"always closed":              {"HRS-2", without(func(e *history.Event) bool { return e.Route == scheduleRoute && strings.Contains(e.Text, "startsAt") }), "closure"},
 	"no imports":                 {"IMP-1", without(func(e *history.Event) bool { return e.Kind == history.Call }), "row"},
 	"bad rows alone": {"IMP-1", answering("POST", importRoute, func(_ *history.Event, c *history.CallText) {
 		for i := range c.Wrote {
@@ -303,7 +307,7 @@ func TestHoldsTried(t *testing.T) {
 		through func(*builder)
 		want    bool
 	}{
-		"closed at once":         {func(h *builder) { h.command("brd_1", "k-end", "close", vocab.Reported, true, 0) }, true},
+		"closed at once":         {func(h *builder) { h.command("brd_1", "k-end", "close", vocab.Reported, true, 0) }, false},
 		"never closed":           {func(*builder) {}, false},
 		"replaced at once":       {func(h *builder) { h.command("brd_1", "k-end", "hold", vocab.Reported, true, 0) }, false},
 		"closed after a minute":  {func(h *builder) { h.pass(holdStoodMs); h.command("brd_1", "k-end", "close", vocab.Reported, true, 0) }, true},

@@ -40,6 +40,9 @@ type Verdict struct {
 	// Unseen are cases that the promise names and nobody saw in the history. They change no status: a file may be about one
 	// case alone. The whole built-in suite has to show them all.
 	Unseen []string `json:"unseen,omitempty"`
+	// Occasions are the cases that put the promise to the test, for some of the promises: a step that claims one has to do with
+	// such a case. None: nobody knows.
+	Occasions []Occasion `json:"-"`
 	// Strict: a run that has to prove the clause has to show every case.
 	Strict bool `json:"strict,omitempty"`
 	// Breaches are all that were found, in the order of the checker; only a verdict that wasn't combined or read has them.

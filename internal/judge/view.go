@@ -42,6 +42,7 @@ type View struct {
 	tokens   func() tokens                     // given out to clients
 	read     func() book                       // permits that clients read
 	byDoor   func() map[string][]*command      // in order
+	lastSeen func() map[string]*history.Event  // by board or place, "" = all: see lastLooked
 
 	begun *history.Event  // the start of the run, nil if the history covers the target's whole life
 	early map[string]bool // commands in flight when the run began: others gave them, and their start is missing
@@ -149,6 +150,7 @@ func viewOf(events []history.Event, of *whole) *View {
 	v.tokens = sync.OnceValue(v.givenTokens)
 	v.read = sync.OnceValue(v.readBack)
 	v.byDoor = sync.OnceValue(v.commandsByDoor)
+	v.lastSeen = sync.OnceValue(v.lastLooked)
 	return v
 }
 

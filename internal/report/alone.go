@@ -12,9 +12,9 @@ import (
 
 // evidenceOf is what the checkers saw, clause by clause.
 func evidenceOf(told bool, verdicts []judge.Verdict) evidence {
-	e := evidence{told: told, counted: map[string]bool{}, untried: map[string][]string{}}
+	e := evidence{told: told, counted: map[string]bool{}, untried: map[string][]string{}, cases: map[string][]judge.Occasion{}}
 	for _, v := range verdicts {
-		e.counted[v.Clause], e.untried[v.Clause] = v.Checked+v.Real > 0, v.Untried
+		e.counted[v.Clause], e.untried[v.Clause], e.cases[v.Clause] = v.Checked+v.Real > 0, v.Untried, v.Occasions
 	}
 	return e
 }

@@ -34,6 +34,7 @@ type evidence struct {
 	told    bool // there is a history
 	counted map[string]bool
 	untried map[string][]string // why it wasn't put to the test
+	cases   map[string][]judge.Occasion
 }
 
 // unseen reports whether the clause's checker saw nothing that the clause is about.
@@ -55,10 +56,10 @@ func (e *evidence) missing(clause string) string {
 // lacks is why a file's claims aren't shown, "" if they are. It may be that
 //   - neither a step nor a checker had evidence for one of them,
 //   - a clause that the file is about, or that only its situation shows, was never put to the test, nor was any that it claims,
-//   - nothing that the clauses of a decisive step are about happened,
+//   - nothing that the clauses of a decisive step are about happened, or it happened elsewhere,
 //   - or what happened says nothing about a clause wherever it is claimed.
 func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
-	c := claimed{clauses: map[string]bool{}, shown: map[string]bool{}, unfit: map[string]string{}}
+	c := claimed{clauses: map[string]bool{}, shown: map[string]bool{}, unfit: map[string]string{}, at: map[string][]*Step{}}
 	for _, clause := range f.Clauses {
 		c.clauses[clause] = true
 	}
@@ -78,6 +79,11 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 			return fmt.Sprintf("line %d claims %s, but %s", of.line, of.clauses[0], e.missing(of.clauses[0]))
 		}
 	}
+	for _, clause := range all {
+		if why := c.elsewhere(clause, e.cases[clause]); why != "" {
+			return why
+		}
+	}
 	for _, clause := range slices.Sorted(maps.Keys(c.unfit)) {
 		if !c.clauses[clause] {
 			return "it claims " + clause + ", but only where " + c.unfit[clause]
@@ -92,6 +98,7 @@ type claimed struct {
 	clauses, shown map[string]bool
 	unfit          map[string]string
 	together       []together
+	at             map[string][]*Step // the steps that claim each, and passed
 }
 
 // decisive are the verbs whose result is what somebody decided or a relay did. Something that they claim has to have
@@ -111,11 +118,11 @@ func (c *claimed) collect(steps []*Step, keysOnly bool) {
 			continue
 		}
 		if len(s.Children) == 0 || s.Children[0].Line != s.Line { // else its rows have its claims
-			c.add(s.Clauses, s.Asserts && s.Status == judge.Pass)
+			c.add(s, s.Clauses, s.Asserts && s.Status == judge.Pass)
 			c.decided(s, s.Clauses)
 		}
 		for _, ch := range s.Charges {
-			c.add(ch.Clauses, true)
+			c.add(s, ch.Clauses, true)
 			c.decided(s, ch.Clauses)
 		}
 		maps.Copy(c.unfit, s.Unfit)
@@ -129,9 +136,12 @@ func (c *claimed) decided(s *Step, clauses []string) {
 	}
 }
 
-func (c *claimed) add(clauses []string, shows bool) {
+func (c *claimed) add(s *Step, clauses []string, shows bool) {
 	for _, clause := range clauses {
 		c.clauses[clause] = true
+		if s.Status == judge.Pass {
+			c.at[clause] = append(c.at[clause], s)
+		}
 		if shows {
 			c.shown[clause] = true
 		}

@@ -147,6 +147,7 @@ type Step struct {
 	Rest      Charge     `json:"-"` // about its own clauses, if an expectation failed beside charges; else Status says it
 	// Unfit are clauses that it claims beside others, by why what happened is no evidence for them.
 	Unfit map[string]string `json:"-"`
+	Where *Where            `json:"-"` // nil: what it claims may have come up anywhere
 }
 
 // Charge is what one expectation of a step found about its own clauses.

@@ -25,7 +25,8 @@ type fileRun struct {
 
 	mu          sync.Mutex
 	labels      map[string]time.Time
-	faults      []*arming // still armed
+	began       []time.Time // when each step did, in domain time
+	faults      []*arming   // still armed
 	cleared     []*arming
 	missed      []*StepResult // faults that did less than they were armed for
 	backgrounds map[string]*background
@@ -256,7 +257,11 @@ func (f *fileRun) newResult(sc *scope, s *Step) *StepResult {
 	if err != nil { // a column of the table of the step itself
 		boundary = s.Boundary.raw
 	}
-	return &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Clauses: s.Clauses, Boundary: boundary, Asserts: s.asserts, At: f.run.now(), Started: clock.WallNow()}
+	res := &StepResult{Name: s.title(), Verb: s.verbName(), Line: s.pos.Line, Clauses: s.Clauses, Boundary: boundary, Asserts: s.asserts, At: f.run.now(), Started: clock.WallNow()}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.began = append(f.began, res.At)
+	return res
 }
 
 // claims are the clauses of a step and of the steps in it.

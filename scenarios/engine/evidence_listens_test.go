@@ -32,6 +32,8 @@ func TestOnlyListens(t *testing.T) {
 		boards + `, expect: status == 200 and total == 1}`:                                               judge.Pass,
 		boards + `, expect: "data[0].online"}`:                                                           judge.Pass,
 		boards + `, background: p}, {wait: p, expect: status == 200}`:                                    judge.Invalid,
+		boards + `, background: p}, {wait: p}, {expect: p.status == 200}`:                                judge.Invalid,
+		boards + `, background: p}, {wait: p}, {expect: "p.data[0].online"}`:                             judge.Pass,
 		`{control: {method: POST, path: /faults/reset}, expect: status == 200}`:                          judge.Invalid,
 		`{control: {method: DELETE, path: /gone, error: not_found}}`:                                     judge.Invalid,
 		`{control: {method: DELETE, path: /gone}, expect: status == 404}`:                                judge.Invalid,

@@ -56,6 +56,9 @@ func (x *frame) captured(sc *scope) {
 	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), x.slowest(), func(e *expression.Expr) bool {
 		return x.alive() || x.onlyReached(e, sc.vars)
 	})
+	if status := (&expression.Expr{Names: map[string]Pos{"status": {}}}); x.step.Background != "" && x.onlyReached(status, sc.vars) {
+		x.file.past.Reached(x.step.Background)
+	}
 }
 
 // slowest is how long the step's verb may wait before it fails, in ms; 0 for the others.

@@ -168,6 +168,8 @@ func (x *frame) evidence(out fields) {
 		if vocab.Reason(reason) == evidence.LetIn {
 			why = "somebody was let in"
 		}
+	} else {
+		why = x.farFrom(claims)
 	}
 	if why != "" || s.quiet(x.res) {
 		x.res.Asserts = false

@@ -76,6 +76,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			x.looked()
 		}
 		if err == nil {
+			res.Where = x.where()
 			x.evidence(out)
 		}
 		setStatus(res, err)

@@ -80,6 +80,30 @@ func TestIdleInEveryRow(t *testing.T) {
 	}
 }
 
+// TestAddsUp: whoever isn't let in is denied, so that both add up to how many there are holds always; how many were let in
+// doesn't.
+func TestAddsUp(t *testing.T) {
+	t.Parallel()
+	for name, results := range map[string]map[string]any{"all": {"opened": 4}, "some": {"opened": 3, "denied": 1}} {
+		own := map[string]any{"count": 4, "results": results, "reasons": map[string]any{"onsite": 4}}
+		for src, idle := range map[string]bool{
+			`(results?.opened ?? 0) + (results?.denied ?? 0) == count`: true,
+			`sum(values(results)) == count`:                            true,
+			`(results?.opened ?? 0) <= count`:                          true,
+			`results.opened == 4 or results.opened == 3`:               false,
+			`results?.denied == nil or results.denied == 1`:            false,
+			`(results?.opened ?? 0) > 2`:                               false,
+			`len(reasons) == 1`:                                        false,
+		} {
+			var watch Watch
+			met(t, &watch, src, &report.Step{}, View{Env: own, Own: own, Words: WordsOf("denied", "opened"), Past: &Past{}})
+			if got := len(watch.Idle()) == 1; got != idle {
+				t.Errorf("%s, %s: idle is %t, want %t", name, src, got, idle)
+			}
+		}
+	}
+}
+
 // TestDecidedByTheFile: what the file chose itself may be written down beside what must hold of it.
 func TestDecidedByTheFile(t *testing.T) {
 	t.Parallel()

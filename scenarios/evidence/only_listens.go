@@ -45,13 +45,21 @@ func (g *given) most(seen map[*given]bool) says {
 func (h *Past) OnlyListens(e *expression.Expr, fixed func(name string) bool) bool {
 	deps, most := h.before(e, nil), nothing
 	for n := range e.Names {
-		if g := deps[n]; g != nil {
+		if h.onlyReached(n) && onlyParts(e, n, refusal) {
+			most = max(most, listens)
+		} else if g := deps[n]; g != nil {
 			most = max(most, g.most(map[*given]bool{}))
 		} else if !expression.Builtin(n) && !fixed(n) {
 			return false
 		}
 	}
 	return most == listens
+}
+
+func (h *Past) onlyReached(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.reached[name]
 }
 
 // refusal are results that show only whether a request was refused, and why.

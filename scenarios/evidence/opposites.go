@@ -26,7 +26,7 @@ type Answer struct {
 // reverse.
 func Opposites(status int) (out []Answer) {
 	if status/100 != 2 {
-		return []Answer{{200, map[string]any{"success": true, "data": map[string]any{"outcome": string(vocab.Reported)}}}}
+		return []Answer{{200, map[string]any{"success": true, "data": map[string]any{"outcome": string(vocab.Reported), "result": string(vocab.Opened)}}}}
 	}
 	for _, r := range refusals {
 		body := map[string]any{"error": r.code, "message": "refused", "statusCode": float64(r.status)}

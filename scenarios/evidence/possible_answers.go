@@ -17,7 +17,7 @@ var listed = []string{"records", "events", "lines", "boards"}
 // consistent makes what the engine derives from a list agree with the list, or the list with a changed length, and
 // the body of an answer with its parts.
 func consistent(env, was map[string]any) map[string]any {
-	env = oneBody(together(env, was), was)
+	env = addedUp(oneBody(together(env, was), was), was)
 	for _, name := range listed {
 		list, ok := env[name].([]any)
 		before, _ := was[name].([]any)

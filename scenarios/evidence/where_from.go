@@ -102,8 +102,9 @@ func (g *given) sources() (out []*source) {
 
 // Past knows where the names of a file came from. The zero Past knows none. Steps may use it at the same time.
 type Past struct {
-	mu    sync.Mutex
-	given map[string]*given
+	mu      sync.Mutex
+	given   map[string]*given
+	reached map[string]bool // results of requests to the control API that got there, no more
 }
 
 // Forget says that a name has a new value that came from no answer.
@@ -111,6 +112,18 @@ func (h *Past) Forget(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.given, name)
+	delete(h.reached, name)
+}
+
+// Reached says that a name stands for the whole result of a request to the control API that succeeded, or led nowhere: its
+// status only shows that somebody listens.
+func (h *Past) Reached(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reached == nil {
+		h.reached = map[string]bool{}
+	}
+	h.reached[name] = true
 }
 
 // Captured says that names were captured from an answer, in their order. env is everything that the expressions saw
@@ -176,6 +189,9 @@ func (h *Past) gives(all map[string]*given) {
 		h.given = map[string]*given{}
 	}
 	maps.Copy(h.given, all)
+	for name := range all {
+		delete(h.reached, name)
+	}
 }
 
 // before are the names in an expression that come from earlier steps, without own.

@@ -1,0 +1,128 @@
+package judge
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
+
+// Occasion is a case of what a promise is about: when it came up, and where. A step that claims the promise has to do with
+// one of them.
+type Occasion struct {
+	From, To           int64  // wall time, in Unix ns
+	Place, Board, Door string // "" = not known
+	Looks              bool   // what somebody is told at a door doesn't show it, only a look does
+}
+
+// mostOccasions is how many are kept. A load has more, and none of its steps is about a single one.
+const mostOccasions = 2000
+
+// forever is the end of an occasion that whoever looks later still sees.
+const forever = math.MaxInt64
+
+// at notes when and where a promise was put to the test. Steps say by their own clock when they took place, so nothing is
+// noted of a history from several clocks.
+func (v Verdict) at(view *View, lists ...[]Occasion) Verdict {
+	for _, list := range lists {
+		v.Occasions = append(v.Occasions, list...)
+	}
+	if !view.oneClock() || len(v.Occasions) > mostOccasions {
+		v.Occasions = nil
+	}
+	return v
+}
+
+// moments are the occasions of single events at boards.
+func (v *View) moments(events []*history.Event) (out []Occasion) {
+	for _, e := range events {
+		out = append(out, v.since(e, e.WallNs))
+	}
+	return out
+}
+
+// since is an occasion that began with an event of a board.
+func (v *View) since(e *history.Event, to int64) Occasion {
+	o := Occasion{From: e.WallNs, To: to, Place: e.PlaceID, Board: e.BoardID, Door: e.DoorID}
+	if b := v.boards[e.BoardID]; b != nil {
+		o.Place = b.place
+	}
+	return o
+}
+
+// presses are the occasions of requests, from when they were sent to their answer.
+func presses(calls []*call) (out []Occasion) {
+	for _, c := range calls {
+		door := c.in("doorId")
+		if door == "" { // the door that a caller gets
+			door = c.out("doorId")
+		}
+		out = append(out, Occasion{From: c.SentNs, To: c.WallNs, Place: c.PlaceID, Door: door})
+	}
+	return out
+}
+
+// given is the occasion of a command, from when it was asked for.
+func (v *View) given(c *command, to int64) Occasion {
+	o := Occasion{From: to, To: to, Place: c.place, Door: c.door}
+	if e := earliest(c.intents, c.publishes, c.answers); e != nil {
+		o.From = min(o.From, e.WallNs)
+	}
+	if b := v.doors[c.door]; b != nil {
+		o.Board = b.id
+	}
+	return o
+}
+
+// usedAgain are the occasions of the keys that were used again: every request under them.
+func (v *View) usedAgain() (out []Occasion) {
+	for _, key := range slices.Sorted(maps.Keys(v.keys)) {
+		k := v.keys[key]
+		if len(k.attempts) < 2 || len(out) > mostOccasions {
+			continue
+		}
+		for _, e := range k.attempts {
+			out = append(out, v.since(e, e.WallNs))
+		}
+	}
+	return out
+}
+
+// lookedSince reports whether anybody had to do with a board after an event: looked at it or its journal, read records,
+// events or doors of its place, tried one of its doors or gave it a command.
+func (v *View) lookedSince(b *board, e *history.Event) bool {
+	last := v.lastSeen()
+	return slices.ContainsFunc([]string{b.id, b.place, ""}, func(id string) bool { return last[id] != nil && sooner(e, last[id]) })
+}
+
+// lastLooked finds the last time that anybody had to do with each board, with the boards of each place, or with all of them.
+func (v *View) lastLooked() map[string]*history.Event {
+	last := map[string]*history.Event{}
+	see := func(id string, e *history.Event) {
+		if last[id] == nil || sooner(last[id], e) {
+			last[id] = e
+		}
+	}
+	for id, b := range v.boards {
+		for _, e := range b.presented {
+			see(id, e)
+		}
+	}
+	for _, c := range v.order {
+		for _, e := range c.publishes {
+			see(e.BoardID, e)
+		}
+	}
+	for _, e := range v.looks {
+		see(e.PlaceID, e)
+	}
+	places := v.placeOfToken()
+	for _, c := range v.calls() {
+		if read := len(c.Told) > 0 || c.Method == "GET" && strings.HasPrefix(c.Route, "/device/"); read && c.ok() && !c.Own && places(c) != "" {
+			see(places(c), c.Event)
+		}
+	}
+	return last
+}

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/doorlab/doorlab/scenarios/evidence"
+)
+
+// A boundary is the file's own word, shown in the report. Where it is a time, such as 36 h + 1 ms, and the step claims a
+// guarantee about how long something lasts, something that the file did has to lie that long back.
+
+// lasting are the guarantees whose boundary values are times since something: a cut, an exchange, a hold.
+const lasting = "AUTH-1 AUTH-2 AUTH-5 CMD-7 OFF-1 OFF-2 OFF-3"
+
+// beside is how far off a boundary may be: set-ups take time on a running clock.
+func beside(d time.Duration) time.Duration { return max(3*time.Second, d/100) }
+
+// farFrom is why nothing that happened is as long ago as the step's boundary says, "" if something is, or if the boundary
+// isn't such a time.
+func (x *frame) farFrom(claims []string) string {
+	d, timed := timeOf(x.res.Boundary)
+	if !timed || d < shortest || !x.step.asked().Verbs.looksBack() || !slices.ContainsFunc(claims, func(c string) bool { return evidence.Among(lasting, c) }) {
+		return ""
+	}
+	x.file.mu.Lock()
+	defer x.file.mu.Unlock()
+	since := slices.Clone(x.file.began)
+	for _, at := range x.file.labels {
+		since = append(since, at)
+	}
+	for _, now := range []time.Time{x.res.At, x.run.now()} {
+		if slices.ContainsFunc(since, func(t time.Time) bool { return (now.Sub(t) - d).Abs() <= beside(d) }) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("its boundary is %s, but no mark and no step lies that long back", x.res.Boundary)
+}
+
+// shortest is how long a boundary is at least for its time to be looked for: seconds pass by themselves, and may be a bound for
+// how long something takes.
+const shortest = time.Minute
+
+// looksBack reports whether the verb finds out what a time has done; the others may have the time among what they send.
+func (v *Verbs) looksBack() bool {
+	return v.Present != nil || v.PresentEach != nil || v.Phone != nil || v.Link != nil || v.Journal != nil || v.Boards != nil || v.Call != nil && v.Call.reads()
+}
+
+// term is one part of a time: 36 h, + 1 ms.
+var term = regexp.MustCompile(`^\s*([+-]?)\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)`)
+
+// units are those of boundaries.
+var units = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "min": time.Minute, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
+
+// timeOf reads a boundary that is a time, perhaps a little before or after it, and nothing else: 900 s, 36 h + 1 ms, 10 min - 1 ms, 48h1ms.
+func timeOf(text string) (d time.Duration, ok bool) {
+	for strings.TrimSpace(text) != "" {
+		m := term.FindStringSubmatch(text)
+		if m == nil {
+			return 0, false
+		}
+		n, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			return 0, false
+		}
+		part := time.Duration(n * float64(units[m[3]]))
+		if m[1] == "-" {
+			part = -part
+		}
+		if ok && part.Abs() >= shortest { // a sum of two times, not a little before or after one
+			return 0, false
+		}
+		d, ok, text = d+part, true, text[len(m[0]):]
+	}
+	return d, ok && d > 0
+}

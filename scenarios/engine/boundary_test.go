@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/judge"
+)
+
+// TestTimeOf: only a time and nothing else is read as one.
+func TestTimeOf(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"36 h": 36 * time.Hour, "36 h + 1 ms": 36*time.Hour + time.Millisecond, "900 s - 1 ms": 900*time.Second - time.Millisecond, "48h1ms": 48*time.Hour + time.Millisecond,
+		"10 min": 10 * time.Minute, "10 m": 10 * time.Minute, "59.999 s": 59999 * time.Millisecond, "2 d": 48 * time.Hour,
+		"35 h + 35 h": 0, "31st": 0, "60 a minute": 0, "graceSec": 0, "36 h on a fast clock": 0, "10 minutes ahead": 0, "0 s": 0, "": 0, "days=7": 0,
+	} {
+		if got, ok := timeOf(text); got != want || ok != (want > 0) {
+			t.Errorf("%q: got %s, %t; want %s", text, got, ok, want)
+		}
+	}
+}
+
+// TestBoundaryReached: a boundary that is a time has to lie that far behind something that the file did.
+func TestBoundaryReached(t *testing.T) {
+	t.Parallel()
+	steps := func(after, boundary, clause string) string {
+		return `{mark: cut}, {clock: {advance: ` + after + `}}, {present: {phone: "01011112222", door: "\"dor_1\"", result: denied, reason: outage_limit}, boundary: ` + boundary + `, clauses: [` + clause + `]}`
+	}
+	for step, bad := range map[string]bool{
+		steps("36h", "36 h", "OFF-2"):                               false,
+		steps("36h", "36 h + 1 ms", "OFF-2"):                        false,
+		steps("300h", "36 h + 1 ms", "OFF-2"):                       true,
+		steps("20h", "36 h", "OFF-2"):                               true,
+		steps("300h", "long after 36 h", "OFF-2"):                   false,
+		steps("300h", "36 h", "ENT-4"):                              false,
+		steps("300h", "5 s", "OFF-2"):                               false,
+		steps("10h", "30 h", "OFF-2"):                               true,
+		`{clock: {advance: 20h}}, ` + steps("10h", "30 h", "OFF-2"): false,
+	} {
+		f := newFake(t)
+		f.reasons = map[string]string{"01011112222": "outage_limit"}
+		res, out := play(t, f, "steps: [{clock: freeze}, {call: {path: /echo}, expect: data.n == 3}, "+step+"]", Options{})
+		if got := res.Files[0]; strings.Contains(got.Reason, "no mark and no step lies that long back") != bad || bad && got.Status != judge.Invalid {
+			t.Errorf("%s: got %s %q, want it refused: %t\n%s", step, got.Status, got.Reason, bad, out)
+		}
+	}
+}
