@@ -39,7 +39,7 @@ type decisions struct {
 	weighed
 	opened, unknown    int
 	stopped, timeless  int   // denied after 36 h; timeless of them because a board had lost its clock
-	granted            int   // in an outage that has lasted, to be let in by a grant
+	granted            int   // in an outage, to be let in by a grant
 	missed             int   // came soon after 36 h and would have been let in before
 	last               int   // let in by a grant in the last second before
 	oldestMs           int64 // of the outage in which somebody was let in
@@ -217,9 +217,7 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	}
 	if e.away() && r.allow && !r.byWindow() {
 		n.grantedAt = append(n.grantedAt, e.Event)
-		if e.OutageAgeMs > 0 { // at the very moment of the cut it hasn't lasted
-			n.granted++
-		}
+		n.granted++
 		if e.OutageAgeMs >= limitMs-1000 {
 			n.last, n.limitAt = n.last+1, append(n.limitAt, e.Event)
 		}

@@ -14,7 +14,7 @@ func off1(v *View) Verdict {
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions during outages, all as the reference model decides, %s opened; oldest outage %s%s",
 		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.agedMs), n.rest())).
-		triedIf(v.told, n.granted, "nobody was let in by a grant during an outage (at the moment of the cut, it hasn't lasted yet)").
+		triedIf(v.told, n.granted, "nobody was let in by a grant during an outage").
 		at(v, v.moments(n.grantedAt))
 }
 

@@ -177,8 +177,7 @@ func TestKeyRevoked(t *testing.T) {
 	}
 }
 
-// TestMomentOfTheCut: time may stand still at a cut; whatever happens at that moment is judged as during the outage. Of what an
-// outage changes it shows nothing, but of what recovery does.
+// TestMomentOfTheCut: time may stand still at a cut; whatever happens at that moment counts as during the outage.
 func TestMomentOfTheCut(t *testing.T) {
 	t.Parallel()
 	h := newBuilder()
@@ -194,9 +193,9 @@ func TestMomentOfTheCut(t *testing.T) {
 	h.back("brd_1")
 	h.present("brd_1", "kim", "denied", "revoked", "")
 	v := NewView(h.events)
-	for clause, got := range map[string]Verdict{"SYNC-3": sync3(v), "OFF-1": off1(v), "OFF-4": off4(v)} {
-		if got.Status != Pass || got.Checked == 0 || (len(got.Untried) > 0) != (clause == "OFF-1") {
-			t.Errorf("%s, %d checked, lacks %q; want PASS, and only OFF-1 lacking something", got, got.Checked, got.Untried)
+	for _, got := range []Verdict{sync3(v), off1(v), off4(v)} {
+		if got.Status != Pass || got.Checked == 0 || len(got.Untried) > 0 {
+			t.Errorf("%s, %d checked, lacks %q; want PASS, and nothing lacking", got, got.Checked, got.Untried)
 		}
 	}
 }
