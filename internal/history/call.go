@@ -34,7 +34,7 @@ type CallText struct {
 	From   string         `json:"from,omitempty"`
 	Kind   string         `json:"kind,omitempty"`  // test or live
 	Token  string         `json:"token,omitempty"` // Mark of the bearer token sent
-	Parts  int            `json:"parts,omitempty"` // how many parts it has between dots, if it is long enough for a token
+	Parts  int            `json:"parts,omitempty"` // how many parts it has between dots, if it is long enough for a token; of an exchange, the token that it gave out
 	Path   string         `json:"path,omitempty"`  // the id in the path
 	Query  string         `json:"query,omitempty"`
 	Replay bool           `json:"replayed,omitempty"`
@@ -126,6 +126,12 @@ func (t *CallText) answer(e *Event, c CallIn) {
 	}
 	e.Code = env.Error
 	t.Out = pick(env.Data)
+	var given struct {
+		AccessToken string `json:"accessToken"`
+	}
+	if t.Token == "" && json.Unmarshal(env.Data, &given) == nil {
+		t.Parts = tokenParts(given.AccessToken)
+	}
 	if env.Data == nil {
 		t.Out = pick(c.Answer)
 		for _, f := range []string{"rule", "maxHours", "requestedHours", "doorId", "invalid"} {

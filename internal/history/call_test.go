@@ -24,3 +24,18 @@ func TestRoutesOfAnyID(t *testing.T) {
 		}
 	}
 }
+
+// TestFormOfATokenGivenOut: a token has the same form when it is given out as when it is sent.
+func TestFormOfATokenGivenOut(t *testing.T) {
+	t.Parallel()
+	token := "a1b2c3d4e5f6a7b8.c9d0e1f2a3b4c5d6.e7f8a9b0c1d2e3f4"
+	for name, e := range map[string]Event{
+		"given out": CallEvent(CallIn{Method: "POST", Path: "/core/v1/auth/apikey/token", Status: 200, Answer: []byte(`{"success":true,"data":{"accessToken":"` + token + `"}}`)}),
+		"sent":      CallEvent(CallIn{Method: "GET", Path: "/device/v1/devices", Token: token, Status: 200, Answer: []byte(`{"success":true,"data":[]}`)}),
+	} {
+		var text CallText
+		if err := json.Unmarshal([]byte(e.Text), &text); err != nil || text.Parts != 3 {
+			t.Errorf("%s: got %d parts (%v), want 3", name, text.Parts, err)
+		}
+	}
+}

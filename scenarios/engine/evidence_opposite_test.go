@@ -156,3 +156,18 @@ func TestClaimsOfOtherEndings(t *testing.T) {
 		}
 	}
 }
+
+// TestOppositeOfSeveral: the opposite of an answer among several is a success for a refusal, whatever the first answer was.
+func TestOppositeOfSeveral(t *testing.T) {
+	t.Parallel()
+	refusal, success := &answer{Status: 429}, &answer{Status: 200}
+	for _, c := range []struct {
+		a    *answer
+		was  float64
+		want int
+	}{{refusal, 200, 429}, {refusal, 429, 200}, {refusal, 302, 200}, {success, 409, 200}, {success, 201, 409}} {
+		if got := c.a.insteadOf(c.was); got.Status != c.want {
+			t.Errorf("%d in place of %v: got %d, want %d", c.a.Status, c.was, got.Status, c.want)
+		}
+	}
+}
