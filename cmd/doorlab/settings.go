@@ -46,7 +46,7 @@ func readSettings(c *cobra.Command, e *env) error {
 			}
 		})
 		if problems, ok := errors.AsType[strictyaml.Problems](err); ok && problems[0].Message != strictyaml.Empty {
-			return usagef("--config: %s", joined(problems.Short()))
+			return usagef("--config: %s", problems.Short())
 		}
 	}
 	var bad error

@@ -39,7 +39,7 @@ func worldCommand(e *env) *cobra.Command {
 						return err
 					}
 					if err != nil {
-						wrong = append(wrong, reason(err))
+						wrong = append(wrong, mistakesIn(err))
 						continue
 					}
 					boards, doors := 0, 0
@@ -52,7 +52,7 @@ func worldCommand(e *env) *cobra.Command {
 					fmt.Fprintf(e.out, "%s: %s, %s, %s\n", file, amount.Many(len(w.Places), "place"), amount.Many(boards, "board"), amount.Many(doors, "door"))
 				}
 				if len(wrong) > 0 {
-					return usagef("%s", strings.Join(wrong, "; "))
+					return usagef("%s", strings.Join(wrong, "\n"))
 				}
 				return nil
 			},

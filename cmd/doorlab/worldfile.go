@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -14,7 +16,22 @@ func loadWorld(ctx context.Context, path string, seed int64) (*world.World, erro
 		return nil, err
 	}
 	if err != nil {
-		return nil, usagef("--world: %s", reason(err))
+		return nil, usagef("--world: %s", mistakesIn(err))
 	}
 	return w, nil
+}
+
+// mostMistakes is how many mistakes of a world file are listed: one that a program wrote may have thousands of the same kind.
+const mostMistakes = 20
+
+// mistakesIn says what is wrong with a world file, a line for each mistake.
+func mistakesIn(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) == 1 {
+		return reason(err)
+	}
+	if n := len(lines) - mostMistakes; n > 0 {
+		lines = append(lines[:mostMistakes], "and "+amount.Many(n, "more mistake"))
+	}
+	return strings.Join(lines, "\n")
 }
