@@ -60,7 +60,7 @@ func boardsCommand(e *env) *cobra.Command {
 	s.StringVar(&f.control, "control", "127.0.0.1:8082", `address of the fleet's control API ("" turns it off)`)
 	s.StringVar(&f.token, "control-token", "", "bearer token of the control API (default: generated and printed when ready)")
 	s.StringVar(&f.tokenFile, "control-token-file", "", tokenFileUsage)
-	s.StringVar(&f.server, "server", "", "control API of the server, which has the same token: then board show tells what has a detached board's place (default: unknown until check tells)")
+	s.StringVar(&f.server, "server", "", "control API of the server (with the same token), so that board show can say what has taken a detached board's place (default: unknown until check names the server)")
 	s.StringVar(&f.data, "data", "", "data directory for flash and journals (default: temporary, removed on exit)")
 	s.StringVar(&f.world, "world", "", "the world file the server runs with (default: the built-in world)")
 	s.StringVar(&f.slice, "slice", "1/1", "i/n: run slice i of n of the fleet")

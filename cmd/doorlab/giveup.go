@@ -39,17 +39,33 @@ func hurry(ctx context.Context, args []string, stderr io.Writer, again func(), e
 			}
 		}
 	}
+	giveUp := unless(func() {
+		ended = true
+		end(codeInterrupted)
+	})
+	tell := func(format string, args ...any) (told chan struct{}) { // nobody may be reading stderr
+		told = make(chan struct{})
+		go func() {
+			defer close(told)
+			fmt.Fprintf(stderr, format, args...)
+		}()
+		return told
+	}
 	context.AfterFunc(ctx, unless(func() {
 		clock.WallAfter(time.Second, unless(func() {
 			again()
 			if patient {
-				fmt.Fprintf(stderr, "doorlab: interrupted; what was found is being judged and written (at most %s; Ctrl-C again ends it at once)\n", giveUpAfter)
+				tell("doorlab: interrupted; what was found is being judged and written (at most %s; Ctrl-C again ends it at once)\n", giveUpAfter)
 			}
 		}))
 		if patient {
 			clock.WallAfter(giveUpAfter, unless(func() {
-				fmt.Fprintf(stderr, "doorlab: %s after the interruption something still hangs, so %s ends without it; what it hadn't written by then is lost\n", giveUpAfter, args[0])
-				end(codeInterrupted)
+				told := tell("doorlab: %s after the interruption something still hangs, so %s ends without it; what it hadn't written by then is lost\n", giveUpAfter, args[0])
+				clock.WallAfter(time.Second, giveUp)
+				go func() {
+					<-told
+					giveUp()
+				}()
 			}))
 		}
 	}))

@@ -130,7 +130,7 @@ func auth2(v *View) Verdict {
 	expired, forged, scoped := 0, 0, 0
 	forms := map[int]bool{} // of tokens that were given out: what has another form isn't forged, but no token at all
 	for _, c := range v.calls() {
-		forms[c.Parts] = forms[c.Parts] || issued[c.Token] != nil || c.out("accessToken") != ""
+		forms[c.Parts] = forms[c.Parts] || issued[c.Token] != nil || c.Token == "" && c.out("accessToken") != ""
 	}
 	older := len(forms) == 1 && forms[0] // a recording that doesn't know them yet
 	for _, c := range v.calls() {

@@ -52,7 +52,7 @@ func cmd7(v *View) Verdict {
 	return h.verdict(v, "CMD-7", fmt.Sprintf("%s holds: %s ran out, at most %s off, %s ended by a command, %s replaced, cut off or still held",
 		amount.Number(n), amount.Number(h.ended), secs(h.farMs), amount.Number(h.locked), amount.Number(n-h.ended-h.locked))).
 		about(n).
-		triedIf(v.told, len(h.shown)+h.real, "nobody saw a hold end by itself, none lasted longer than an opening until it was locked, and none outlasted anything that could have ended it").
+		triedIf(v.told, len(h.shown)+h.real, "nobody saw a hold end by itself, none lasted longer than an opening until it was locked, and none lasted through an opening, a reboot or a cut line").
 		showsIf(v.told, sight{h.ended, "a hold that ends by itself"}, sight{h.locked, "a hold that is locked"}).
 		at(v, h.shown)
 }
@@ -124,7 +124,7 @@ func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 		down := e.Kind == history.Line && e.Op == "down" || e.Kind == history.Offline
 		pulse := e.Kind == history.Actuation && e.Channel == channel && e.Action == "pulse"
 		reboot := slices.ContainsFunc(b.deaths, func(d *history.Event) bool { return sooner(a.act, d) && sooner(d, e) })
-		tried := e.Kind == history.Actuation || e.Kind == history.Presented // what the board does by itself shows nobody a hold
+		tried := e.Kind == history.Presented || e.Kind == history.Actuation && (e.Cause == "command" || e.Cause == "onsite" || e.Cause == "free") // what the board does by itself shows nobody a hold
 		a.against = a.against || down || pulse || reboot || tried && e.At-a.act.At >= a.stoodMs()
 	}
 }
@@ -177,7 +177,7 @@ func (h *holds) end(b *board, a *hold, e *history.Event) {
 		h.bad(e, "%s channel %d ended its hold %s after it began, but %s were asked for", b.id, e.Channel, secs(at-a.from), secs(a.ends-a.from)) // [CMD-7]
 	default:
 		h.ended++
-		if h.v.lookedSince(b, e) {
+		if a.against || h.seen(b, a) || h.v.lookedSince(b, e) {
 			h.show(a)
 		}
 		h.farMs = max(h.farMs, at-a.ends, a.ends-at)

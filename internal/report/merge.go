@@ -98,7 +98,7 @@ func unlike(parts []Result) (wrong []string) {
 		case p.Version != first.Version:
 			wrong = append(wrong, fmt.Sprintf("%s and %s were made by different versions: %s, %s", first.Shard.Dir, s.Dir, cmp.Or(first.Version, "unknown"), cmp.Or(p.Version, "unknown")))
 		case p.size() != first.size() || (p.asked("world") == "") != (first.asked("world") == ""):
-			wrong = append(wrong, fmt.Sprintf("%s and %s had different worlds: --boards %s, %s", first.Shard.Dir, s.Dir, first.size(), p.size()))
+			wrong = append(wrong, fmt.Sprintf("%s and %s had different worlds: %s, %s", first.Shard.Dir, s.Dir, first.sized(), p.sized()))
 		}
 		files += len(p.Files)
 		for _, f := range p.Files {
@@ -137,6 +137,14 @@ func (res Result) asked(flag string) string {
 
 // size is the --boards of a run: that of a fleet's world, which may be in other shards.
 func (res Result) size() string { return cmp.Or(res.asked("fleet"), res.asked("boards")) }
+
+// sized says how large a run's world is, and which file describes it.
+func (res Result) sized() string {
+	if file := res.asked("world"); file != "" {
+		return "--world " + file
+	}
+	return "--boards " + res.size()
+}
 
 // unfit says why a shard's result doesn't count, whatever the others show. Lacking what only all of them can show
 // together is not a reason.

@@ -43,5 +43,5 @@ func (c *claimed) elsewhere(clause string, occasions []judge.Occasion) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("line %d claims %s, but what it is about came up elsewhere, in a step about another person, door or board: claim it there", steps[0].Line, clause)
+	return fmt.Sprintf("line %d claims %s, but what it is about happened elsewhere, in another step or at another door: claim it there", steps[0].Line, clause)
 }

@@ -41,7 +41,7 @@ func TestElsewhere(t *testing.T) {
 			claims.add(&Step{Line: 7 + i, Status: judge.Pass, Started: began.Add(time.Duration(i) * time.Second), Seconds: 0.5, Where: w}, []string{"OFF-1"}, true)
 		}
 		got := claims.elsewhere("OFF-1", []judge.Occasion{c.occasion})
-		if (got == "") != c.want || got != "" && !strings.HasPrefix(got, "line 7 claims OFF-1, but what it is about came up elsewhere") {
+		if (got == "") != c.want || got != "" && !strings.HasPrefix(got, "line 7 claims OFF-1, but what it is about happened elsewhere") {
 			t.Errorf("%s: got %q, want it accepted: %t", name, got, c.want)
 		}
 	}

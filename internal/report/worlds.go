@@ -66,6 +66,7 @@ func joined(into Result, parts []Result) Result {
 		}
 		if p.Trouble != "" {
 			trouble = append(trouble, p.Trouble)
+			into.Unreached = into.Unreached || p.Unreached
 		}
 		if p.played {
 			into.byWorld = append(into.byWorld, p.byWorld...) // combined once, so that equal wordings meet

@@ -17,6 +17,9 @@ import (
 // lasting are the guarantees whose boundary values are times since something: a cut, an exchange, a hold.
 const lasting = "AUTH-1 AUTH-2 AUTH-5 CMD-7 OFF-1 OFF-2 OFF-3"
 
+// aged are those of them that a read shows at that time. Of holds and policies it may also show the value itself.
+const aged = "AUTH-1 AUTH-2 AUTH-5"
+
 // beside is how far off a boundary may be: set-ups take time on a running clock.
 func beside(d time.Duration) time.Duration { return max(3*time.Second, d/100) }
 
@@ -24,7 +27,11 @@ func beside(d time.Duration) time.Duration { return max(3*time.Second, d/100) }
 // isn't such a time.
 func (x *frame) farFrom(claims []string) string {
 	d, timed := timeOf(x.res.Boundary)
-	if !timed || d < shortest || !x.step.asked().Verbs.looksBack() || !slices.ContainsFunc(claims, func(c string) bool { return evidence.Among(lasting, c) }) {
+	v, among := &x.step.asked().Verbs, lasting
+	if v.Call != nil || v.Boards != nil {
+		among = aged
+	}
+	if !timed || d < shortest || !v.looksBack() || !slices.ContainsFunc(claims, func(c string) bool { return evidence.Among(among, c) }) {
 		return ""
 	}
 	x.file.mu.Lock()
@@ -38,16 +45,17 @@ func (x *frame) farFrom(claims []string) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("its boundary is %s, but no mark and no step lies that long back", x.res.Boundary)
+	return fmt.Sprintf("its boundary is %s, but nothing was marked and no step began that long before: jump to it, or say in words what the boundary is", x.res.Boundary)
 }
 
 // shortest is how long a boundary is at least for its time to be looked for: seconds pass by themselves, and may be a bound for
 // how long something takes.
 const shortest = time.Minute
 
-// looksBack reports whether the verb finds out what a time has done; the others may have the time among what they send.
+// looksBack reports whether the verb finds out what a time has done. The others may have the time among what they send, and a
+// journal has what happened at any time.
 func (v *Verbs) looksBack() bool {
-	return v.Present != nil || v.PresentEach != nil || v.Phone != nil || v.Link != nil || v.Journal != nil || v.Boards != nil || v.Call != nil && v.Call.reads()
+	return v.Present != nil || v.PresentEach != nil || v.Phone != nil || v.Link != nil || v.Boards != nil || v.Call != nil && v.Call.reads()
 }
 
 // term is one part of a time: 36 h, + 1 ms.

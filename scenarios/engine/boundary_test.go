@@ -42,7 +42,7 @@ func TestBoundaryReached(t *testing.T) {
 		f := newFake(t)
 		f.reasons = map[string]string{"01011112222": "outage_limit"}
 		res, out := play(t, f, "steps: [{clock: freeze}, {call: {path: /echo}, expect: data.n == 3}, "+step+"]", Options{})
-		if got := res.Files[0]; strings.Contains(got.Reason, "no mark and no step lies that long back") != bad || bad && got.Status != judge.Invalid {
+		if got := res.Files[0]; strings.Contains(got.Reason, "nothing was marked and no step began that long before") != bad || bad && got.Status != judge.Invalid {
 			t.Errorf("%s: got %s %q, want it refused: %t\n%s", step, got.Status, got.Reason, bad, out)
 		}
 	}

@@ -62,7 +62,7 @@ func TestNothingProvesNothing(t *testing.T) {
 		"never, verb fails":      {`{call: {path: /nowhere, status: 200}, expect: status == 201, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, of another type": {`{call: {path: /echo}, expect: data.n, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
 		"never, not evaluated":   {`{call: {path: /echo}, expect: data.nope.x == 1, never: 30ms}`, judge.Blocked, "never: the expectation could not be evaluated"},
-		"never, for no time":     {`{set: {none: 0s}}, {call: {path: /echo}, expect: data.n == 4, never: "${none}"}`, judge.Blocked, "never: 0s is too short to look"},
+		"never, for no time":     {`{set: {none: 0s}}, {call: {path: /echo}, expect: data.n == 4, never: "${none}"}`, judge.Blocked, "never: 0s must be longer than 0"},
 		"left behind":            {`{expect: 1 == 1, background: b}`, judge.Invalid, "no step waited for the background step b"},
 	} {
 		t.Run(name, func(t *testing.T) {

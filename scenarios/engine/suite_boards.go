@@ -67,6 +67,9 @@ func (f *File) needsBoards() string {
 			doors = fmt.Sprintf("boards with %d or more doors, all of them entry doors", n.Doors)
 		}
 	}
+	if n.Entry && n.Doors == 0 {
+		doors = "boards all of whose doors let people in"
+	}
 	if !f.BuiltIn {
 		return doors
 	}
@@ -156,7 +159,7 @@ func (d *directory) suits(f *File, b *boardInfo) bool {
 	switch {
 	case f.BuiltIn && (p == nil || p.APIKey == ""), len(b.doors) < n.Doors:
 		return false
-	case f.BuiltIn && n.Doors == 0 && (len(b.doors) != 2 || !slices.Equal(b.channels, []int{1, 2})):
+	case f.BuiltIn && n.Doors == 0 && !n.Entry && (len(b.doors) != 2 || !slices.Equal(b.channels, []int{1, 2})):
 		return false
 	}
 	used := b.doors
@@ -176,7 +179,7 @@ func (d *directory) suiting(f *File) (places int, why string) {
 		if d.suits(f, b) {
 			fits[b.placeID] = true
 		} else {
-			why = ": it chooses " + f.needsBoards()
+			why = ": the file chooses " + f.needsBoards()
 		}
 	}
 	for id, p := range d.places {

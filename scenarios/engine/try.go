@@ -37,7 +37,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 	}
 	if s.Never != nil && err == nil {
 		if never, err = s.Never.dur(sc); err == nil && never <= 0 {
-			err = fmt.Errorf("never: %s is too short to look", never)
+			err = fmt.Errorf("never: %s must be longer than 0", never)
 		}
 	}
 	if err != nil {

@@ -95,6 +95,8 @@ type run struct {
 	since    time.Duration     // clock.Mono at the last cut
 	lost     int64             // messages that jumps of the clock had given up by the last cut
 	armed    map[string]string // faults in force: their ids by fault and board
+
+	interrupted context.Context // ends when the caller gives up, not when another world fails
 }
 
 func wallNs() int64 { return clock.WallNow().UnixNano() }
@@ -107,7 +109,7 @@ func (r *run) open(ctx context.Context) error {
 	}
 	tb, err := testbed.Start(ctx, testbed.Config{World: w, Fleet: true, Client: testbed.Light, Virtual: true, Start: r.c.Start, Seeded: true,
 		DataDir: r.c.DataDir, Tell: r.tell, Retention: keep, Wait: r.c.Wait, Coalesce: coalesce, Retry: retry, LookOnce: true, Log: r.c.Log,
-		StopWithin: r.c.StopWithin, Interrupted: ctx, Late: r.c.Late})
+		StopWithin: r.c.StopWithin, Interrupted: r.interrupted, Late: r.c.Late})
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ func (w *worlds) play(ctx context.Context) error {
 	errs := make([]error, len(w.runs))
 	var wg sync.WaitGroup
 	for i, r := range w.runs {
+		r.interrupted = ctx
 		wg.Go(func() {
 			if errs[i] = r.whole(own); errs[i] != nil {
 				end()
