@@ -90,10 +90,7 @@ func complete(r Result) string {
 
 // sound says why a run's figures don't describe the system, if they don't.
 func sound(r Result) string {
-	doubts := slices.DeleteFunc(slices.Clone(r.doubted()), func(why string) bool { // what is said of guarantees isn't about figures
-		return strings.HasPrefix(why, "the guarantees are not judged") || strings.HasPrefix(why, "the history could not be read") || clauseFirst.MatchString(why)
-	})
-	return cmp.Or(strings.Join(doubts, "; "), allSound)
+	return cmp.Or(strings.Join(r.unsound(), "; "), allSound)
 }
 
 const allSound = "sound"

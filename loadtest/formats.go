@@ -35,6 +35,8 @@ func (r Result) Failures() (out []report.Failure) {
 	for _, t := range r.Thresholds {
 		if !t.OK {
 			told[t.why()] = true
+		}
+		if !t.OK && r.notJudged(t) == "" {
 			out = append(out, report.Failure{ID: "threshold-" + t.Name, Status: judge.Fail, Title: "Threshold " + t.Name, Why: t.why(), Requests: r.showing(t)})
 		}
 	}

@@ -2,6 +2,9 @@ package loadtest
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,10 +58,58 @@ func TestTargetDies(t *testing.T) {
 				if res.Verdict != c.verdict || res.ExitCode() != c.code {
 					t.Errorf("got %s, exit %d, %q, want %s, exit %d", res.Verdict, res.ExitCode(), res.Reasons, c.verdict, c.code)
 				}
+				for _, th := range res.Thresholds { // that a dead process answers nothing breaks no limit
+					if told := res.Said(th); c.code == 5 && len(res.Search) == 0 && (told.Word != "not judged" || told.Why != res.Gone) {
+						t.Errorf("%s: got %q %q, want that it isn't judged: %s", th.Name, told.Word, told.Why, res.Gone)
+					}
+				}
+				for _, file := range []string{"junit.xml", "report.tap"} {
+					text := string(must.Get(os.ReadFile(filepath.Join(opts.OutDir, file)))(t))
+					if failed := strings.Contains(text, "<failure") || strings.Contains(text, "not ok") && strings.Contains(text, "the limit is"); failed != (c.code == 99) {
+						t.Errorf("%s: got a failed threshold: %t, want %t:\n%s", file, failed, c.code == 99, text)
+					}
+				}
+				if limits := slices.ContainsFunc(res.Whys(), func(why string) bool { return strings.Contains(why, "the limit is") }); len(res.Search) == 0 && limits != (c.code == 99) {
+					t.Errorf("got the reasons %q, want a broken limit among them: %t", res.Whys(), c.code == 99)
+				}
 				if first := strings.Join(res.Whys(), "\n"); c.code == 5 && (!strings.HasPrefix(first, "the target is gone: http://127.0.0.1:1 stopped answering during the run")) {
 					t.Errorf("got the reasons %q, want first that the target is gone", first)
 				}
 			})
 		})
 	}
+}
+
+// busy leaves everything unanswered from a moment on.
+type busy struct {
+	memory
+	from time.Time
+}
+
+func (b busy) RoundTrip(r *http.Request) (*http.Response, error) {
+	if time.Now().After(b.from) {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	return b.memory.RoundTrip(r)
+}
+
+// TestBusyTargetIsntGone: a target that lets everything time out, /livez too, may be overloaded: its thresholds are judged, and
+// a note says how it was afterwards.
+func TestBusyTargetIsntGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		target, opts := bubble(f)
+		opts.transport, opts.OutDir = busy{memory{f}, time.Now().Add(2 * time.Second)}, t.TempDir()
+		res := must.Get(Run(t.Context(), target, mustParse(t, "rate: 20/s\nduration: 4s\ntimeout: 2s\nthresholds: {errors: 0}"), opts))(t)
+		if res.Verdict != Fail || res.ExitCode() != 99 || res.Gone != "" || res.Said(res.Thresholds[0]).Word != "BROKEN" {
+			t.Errorf("got %s, exit %d, %q, gone %q, want FAIL, exit 99, because of its threshold", res.Verdict, res.ExitCode(), res.Reasons, res.Gone)
+		}
+		if !slices.ContainsFunc(res.Notes, func(n string) bool {
+			return strings.HasPrefix(n, "after the last request, http://127.0.0.1:1 didn't answer GET /livez in time")
+		}) {
+			t.Errorf("got the notes %q, want one that it didn't answer in time", res.Notes)
+		}
+	})
 }

@@ -112,9 +112,6 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	if others != "" {
 		res.Notes = append(res.Notes, others)
 	}
-	if off := client.Off(t.Ahead); off != "" {
-		res.Notes = append(res.Notes, off)
-	}
 	res.Schema, res.Version = SchemaVersion, o.Version
 	if o.Judge && err == nil { // interrupted runs too: what was sent is evidence
 		kept := files.finish(res.unproven("doorlab ended before that")) // judging may take long, and be killed

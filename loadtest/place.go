@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -49,7 +48,7 @@ func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 		Scopes      []string `json:"scopes"`
 	}
 	switch {
-	case err != nil && timedOut(err): // it may have been counted
+	case err != nil && client.TimedOut(err): // it may have been counted
 		return x, fmt.Errorf("token of %s: %w", p.PlaceID, err)
 	case err != nil: // nobody counted it, so the next request may try again
 		return x, fmt.Errorf("token of %s: %w: %w", p.PlaceID, client.ErrUnreachable, err)
@@ -66,11 +65,6 @@ func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 	}
 	p.scopes = data.Scopes
 	return client.Exchanged{Token: data.AccessToken, Life: time.Duration(data.ExpiresIn) * time.Second}, nil
-}
-
-func timedOut(err error) bool {
-	wait, ok := errors.AsType[net.Error](err)
-	return ok && wait.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
 // doors lists every door of the place. Errors: also ErrKey, ErrScope.

@@ -12,7 +12,7 @@ const (
 	Pass    = "PASS"
 	Fail    = "FAIL"    // a guarantee is broken, or answers violate the OpenAPI documents: exit 4; only a threshold is: exit 99
 	Invalid = "INVALID" // the generator, not the system, was the limit: exit 6
-	Blocked = "BLOCKED" // the target stopped answering for good: exit 5
+	Blocked = "BLOCKED" // a process of the target is gone: exit 5
 )
 
 // Result is what a run measured and what the measurement is worth; result.json.
@@ -29,7 +29,7 @@ type Result struct {
 	Shard   *Shard   `json:"shard,omitempty"`   // of a run that is only a part of a load
 	Shards  []Shard  `json:"shards,omitempty"`  // of a merged result
 	Notes   []string `json:"notes,omitempty"`   // what a reader has to know beside the verdict
-	Gone    string   `json:"gone,omitempty"`    // how the target stopped answering for good; "" = it didn't
+	Gone    string   `json:"gone,omitempty"`    // what shows that a process of the target is gone; "" = none is
 
 	Environment *Environment `json:"environment,omitempty"` // nil in results of older versions
 	Processes   []Process    `json:"processes,omitempty"`
@@ -102,7 +102,7 @@ type Threshold struct {
 	Limit string `json:"limit"`
 	Value string `json:"value"`
 	OK    bool   `json:"ok"`
-	// NotJudged is why a limit that wasn't broken wasn't kept either: the figures don't describe the system. Only in result.json.
+	// NotJudged is why a limit counts neither as kept nor as broken: the figures don't describe the system. Only in result.json.
 	NotJudged string `json:"notJudged,omitempty"`
 }
 

@@ -67,7 +67,7 @@ func settled(best, worst Result, lo, hi float64) Result {
 		best.Notes = append(best.Notes, fmt.Sprintf("even the highest rate of the plan, %s, met the thresholds: more may be possible", perSecond(lo)))
 	}
 	if hi > 0 && lo > 0 && worst.Verdict == Invalid {
-		best.doubt(fmt.Sprintf("above %s the generator was the limit", perSecond(lo)))
+		best.doubt(fmt.Sprintf("above %s%s", perSecond(lo), generatorLimit))
 	}
 	return best
 }

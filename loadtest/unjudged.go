@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,10 +14,25 @@ const unjudged = "not judged"
 // unjudgedRate begins, after the threshold's name, the doubt that says why.
 const unjudgedRate = " can't be judged: "
 
-// notJudged says why a threshold that wasn't broken wasn't kept either, "" if it was. Figures that don't describe the system
-// show nothing of it, however good they look.
+// generatorLimit ends the doubt about a search that the generator ended: it is about higher rates than the one whose figures
+// are kept.
+const generatorLimit = " the generator was the limit"
+
+// aboutGuarantees is how a doubt that isn't about figures begins, in a merge after the name of the part.
+var aboutGuarantees = regexp.MustCompile(`^((shard \d+/\d+|part \d+): )*([A-Z]+-\d+: |the guarantees are not judged|the history could not be read)`)
+
+// unsound says why the figures don't describe the system: the doubts, without those about guarantees.
+func (r Result) unsound() []string {
+	return slices.DeleteFunc(slices.Clone(r.doubted()), aboutGuarantees.MatchString)
+}
+
+// notJudged says why a threshold was neither kept nor broken, "" if it was. Figures that don't describe the system show nothing
+// of it, however good they look, and how a target that is gone left requests unanswered isn't held against it.
 func (r Result) notJudged(t Threshold) string {
-	doubts := r.doubted()
+	if !t.OK && r.Gone != "" && r.Verdict == Blocked {
+		return r.Gone
+	}
+	doubts := slices.DeleteFunc(r.unsound(), func(why string) bool { return strings.HasSuffix(why, generatorLimit) })
 	if !t.OK || t.Waits() || len(doubts) == 0 {
 		return ""
 	}

@@ -18,17 +18,28 @@ func TestNotJudgedReadsSo(t *testing.T) {
 	t.Parallel()
 	ok := []Threshold{{Name: "p99_all", Limit: "500ms", Value: "20 ms", OK: true}}
 	apart := []Threshold{{Name: "rate_min", Limit: "5/s", Value: unjudged, OK: true}}
+	found := []Step{{Rate: 1700, Verdict: Pass}, {Rate: 1800, Verdict: Invalid}}
+	const limit = "above 1,700/s the generator was the limit"
 	const lag, turns = "the generator lagged: p99 3 s behind the plan, allowed 100 ms", "rate_min can't be judged: the generators started 3 s apart, more than 1 s; see --start-at"
 	for name, c := range map[string]struct {
 		r    Result
 		why  string
 		word string
 	}{
-		"a run that counts":           {Result{Verdict: Pass, Thresholds: ok}, "", "ok"},
-		"a generator that lagged":     {Result{Verdict: Invalid, Thresholds: ok, Doubts: []string{lag}, Reasons: []string{lag}}, lag, "not judged"},
-		"also if something is broken": {Result{Verdict: Fail, Thresholds: ok, Doubts: []string{lag}, Reasons: []string{lag}}, lag, "not judged"},
-		"an older result":             {Result{Verdict: Invalid, Thresholds: ok, Reasons: []string{lag}}, lag, "not judged"},
-		"generators apart":            {Result{Verdict: Invalid, Thresholds: apart, Doubts: []string{lag, turns}, Reasons: []string{lag, turns}}, turns, "not judged"},
+		"a run that counts":             {Result{Verdict: Pass, Thresholds: ok}, "", "ok"},
+		"a generator that lagged":       {Result{Verdict: Invalid, Thresholds: ok, Doubts: []string{lag}, Reasons: []string{lag}}, lag, "not judged"},
+		"also if something is broken":   {Result{Verdict: Fail, Thresholds: ok, Doubts: []string{lag}, Reasons: []string{lag}}, lag, "not judged"},
+		"an older result":               {Result{Verdict: Invalid, Thresholds: ok, Reasons: []string{lag}}, lag, "not judged"},
+		"a doubt about a guarantee":     {guaranteed("CMD-1: 3 of 4 boards couldn't be judged", ok), "", "ok"},
+		"guarantees that aren't judged": {guaranteed("the guarantees are not judged: doorlab ended before that", ok), "", "ok"},
+		"an unread history":             {guaranteed("the history could not be read: connection refused", ok), "", "ok"},
+		"a guarantee of a shard":        {guaranteed("shard 2/4: CMD-1: 3 of 4 boards couldn't be judged", ok), "", "ok"},
+		"an unread history of a part":   {guaranteed("part 2: the history could not be read: EOF", ok), "", "ok"},
+		"a shard that lagged":           {guaranteed("shard 2/4: "+lag, ok), "shard 2/4: " + lag, "not judged"},
+		"a guarantee and a lag":         {Result{Verdict: Invalid, Thresholds: ok, Doubts: []string{"CMD-1: none", lag}, Reasons: []string{lag}}, lag, "not judged"},
+		"the best step of a search":     {Result{Verdict: Invalid, Thresholds: ok, Search: found, Doubts: []string{limit}, Reasons: []string{limit}}, "", "ok"},
+		"the best step of an older one": {Result{Verdict: Invalid, Thresholds: ok, Search: found, Reasons: []string{limit}}, "", "ok"},
+		"generators apart":              {Result{Verdict: Invalid, Thresholds: apart, Doubts: []string{lag, turns}, Reasons: []string{lag, turns}}, turns, "not judged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +66,22 @@ func TestNotJudgedReadsSo(t *testing.T) {
 				t.Errorf("result.json: got notJudged %q, want %q", kept.Thresholds[0].NotJudged, c.why)
 			}
 		})
+	}
+}
+
+// guaranteed is an INVALID result with one doubt.
+func guaranteed(why string, limits []Threshold) Result {
+	return Result{Verdict: Invalid, Thresholds: limits, Doubts: []string{why}, Reasons: []string{why}}
+}
+
+// TestLimitOfTheGenerator: a search that the generator ended is INVALID, and isn't compared with one that found the system's
+// limit, although its best step kept its thresholds.
+func TestLimitOfTheGenerator(t *testing.T) {
+	t.Parallel()
+	best := Result{Verdict: Pass, Thresholds: []Threshold{{Name: "p99_all", OK: true}}}
+	r := settled(best, Result{Verdict: Invalid}, 1700, 1800)
+	if r.Verdict != Invalid || r.Said(r.Thresholds[0]).Word != "ok" || sound(r) != "above 1,700/s the generator was the limit" {
+		t.Errorf("got %s, %q, figures %q, want INVALID with a threshold that is ok and figures in doubt", r.Verdict, r.Said(r.Thresholds[0]), sound(r))
 	}
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -10,11 +11,12 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// silentTry bounds one attempt: a process that takes longer for its /livez answers nobody.
+// silentTry bounds one attempt.
 const silentTry = 5 * time.Second
 
 // Silent says which of several addresses answers nothing at all, and why in the network's words, if that is still so after a
 // while: a process that is being restarted answers again soon. Any answer will do. It returns "" if all of them answer.
+// TimedOut tells one that may only be busy from one that isn't there.
 func Silent(ctx context.Context, via http.RoundTripper, bases []string, within time.Duration) (base string, err error) {
 	web := &http.Client{Transport: via, Timeout: silentTry}
 	for _, base := range bases {
@@ -31,4 +33,10 @@ func Silent(ctx context.Context, via http.RoundTripper, bases []string, within t
 		}
 	}
 	return "", nil
+}
+
+// TimedOut reports whether a request ended because nobody answered it in time: the server may be busy, hang, or be cut off.
+func TimedOut(err error) bool {
+	late, ok := errors.AsType[net.Error](err)
+	return ok && late.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
