@@ -150,12 +150,24 @@ func (c *public) ask(ctx context.Context, key string) (x client.Exchanged, err e
 		return x, &client.Limited{After: client.RetryAfter(a.Headers["Retry-After"])}
 	case a.Status >= http.StatusInternalServerError: // the server is restarting
 		return x, fmt.Errorf("token exchange: %w: %s", client.ErrUnavailable, a.short())
+	case denied(a.Status):
+		return x, &deniedKey{a.short()}
 	case a.Status != http.StatusOK:
 		return x, fmt.Errorf("token exchange: %s", a.short())
 	case x.Token == "" || x.Life <= 0:
 		return x, fmt.Errorf("token exchange: not a token result: %s", a.short())
 	}
 	return x, nil
+}
+
+// deniedKey is an exchange that the server refused because of the key.
+type deniedKey struct{ answer string }
+
+func (d *deniedKey) Error() string { return "token exchange: " + d.answer }
+
+// denied reports whether a status says that the caller may not do this.
+func denied(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
 // exchange makes one exchange. The limit is 30 per minute per address, so against a loopback target every 20 exchanges

@@ -70,7 +70,7 @@ func TestVerdicts(t *testing.T) {
 		"a status said":   {`steps: [{call: {path: /nowhere}, expect: status == 404}]`, nil, judge.Pass, "", 0},
 		"cannot go on":    {`steps: [{clear: "${file}"}]`, nil, judge.Blocked, "no fault called one is armed", 4},
 		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, which needs 5", 4},
-		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, but there are 1", 6},
+		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, but the target has 1", 6},
 		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},
 		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "require: expected hits > 0", 6},
 		"load too slow":   {`steps: [{load: {rate: 300/s, duration: 1s, minRate: 300}}]`, load(loadtest.Pass, 120), judge.Invalid, "only 120.0 commands/s were sent; the run needs 300", 6},

@@ -35,6 +35,7 @@ type fake struct {
 	taken      bool   // the board has been detached
 	real       bool   // a detached board is listed too
 	hidden     m      // a board that the server knows and no listener shows
+	hiddenAt   string // its place; "" = plc_1
 	told       bool   // so is one that somebody tells what to do
 	deaf       bool   // no board can be told anything
 	docs       string // the published document, the same for every sub-service
@@ -221,6 +222,8 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 			f.number = number
 		}
 		say(w, 200, m{"data": f.place()})
+	case path == "/places/plc_2" && f.hiddenAt == "plc_2":
+		say(w, 200, m{"data": m{"doors": hiddenDoors}})
 	case path == "/people/call":
 		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": "no_valid_grant"}})
 	case path == "/people/present":
@@ -238,11 +241,14 @@ func (f *fake) place() m {
 	if f.maximum > 0 {
 		place["doors"] = []m{{"doorId": "dor_1", "entry": true, "entryPermitMaxHours": f.maximum}}
 	}
-	if f.hidden != nil {
-		place["doors"] = []m{{"doorId": "dor_3", "entry": true, "entryPermitMaxHours": 720}, {"doorId": "dor_4", "entry": true, "entryPermitMaxHours": 720}}
+	if f.hidden != nil && f.hiddenAt == "" {
+		place["doors"] = hiddenDoors
 	}
 	return place
 }
+
+// hiddenDoors are the doors of the hidden board.
+var hiddenDoors = []m{{"doorId": "dor_3", "entry": true, "entryPermitMaxHours": 720}, {"doorId": "dor_4", "entry": true, "entryPermitMaxHours": 720}}
 
 func (f *fake) board(online bool) m {
 	return m{"boardId": "brd_1", "placeId": "plc_1", "online": online, "phase": "online", "desiredRevision": 1 + f.lag, "appliedRevision": 1, "detached": f.taken,

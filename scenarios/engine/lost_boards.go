@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -21,9 +23,12 @@ const askedForLost = 10
 // lost lists the live boards that a file could choose if they weren't away: detached with nothing in their place, or offline
 // at the server and shown by no control listener, as after the death of the process that ran them. A board that never connected,
 // or that somebody else's board has replaced, isn't lost: the target can't show what needs it.
-func (d *directory) lost(ctx context.Context, f *File) (ids []string, err error) {
+func (d *directory) lost(ctx context.Context, f *File) (out []*boardInfo, err error) {
 	if d.run.lab == nil {
 		return nil, nil
+	}
+	if err := d.readSettings(ctx); err != nil {
+		return nil, err
 	}
 	d.mu.Lock()
 	var ask []*Place
@@ -46,11 +51,11 @@ func (d *directory) lost(ctx context.Context, f *File) (ids []string, err error)
 	}
 	for _, b := range found {
 		if b.away && b.kind != "test" && d.suits(f, &b) {
-			ids = append(ids, b.id)
+			out = append(out, &b)
 		}
 	}
-	slices.Sort(ids)
-	return ids, nil
+	sortByID(out)
+	return out, nil
 }
 
 // hides reports whether a place has doors that no listener shows.
@@ -59,9 +64,17 @@ func (d *directory) hides(placeID string) bool {
 	return s != nil && slices.ContainsFunc(s.Doors, func(door doorSetting) bool { return d.doors[door.DoorID] == nil })
 }
 
-// unshown asks the server for a place's boards that no listener shows and that have gone offline.
+func sortByID(list []*boardInfo) {
+	slices.SortFunc(list, func(a, b *boardInfo) int { return cmp.Compare(a.id, b.id) })
+}
+
+// unshown asks the server for a place's boards that no listener shows and that have gone offline; none if the place's key may
+// not read them, because it lacks the scope device:door or was revoked.
 func (d *directory) unshown(ctx context.Context, p *Place) (out []boardInfo, err error) {
 	a, err := d.run.do(ctx, request{method: http.MethodGet, path: "/device/v1/boards", apiKey: p.APIKey, placeID: p.PlaceID})
+	if _, ok := errors.AsType[*deniedKey](err); ok || err == nil && denied(a.Status) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +102,18 @@ func (d *directory) unshown(ctx context.Context, p *Place) (out []boardInfo, err
 const shownLost = 3
 
 // toldLost says which boards are missing, and how to bring them back.
-func toldLost(ids []string) string {
-	are, names := "are", strings.Join(ids[:min(len(ids), shownLost)], ", ")
-	if len(ids) == 1 {
+func toldLost(lost []*boardInfo) string {
+	var ids []string
+	for _, b := range lost[:min(len(lost), shownLost)] {
+		ids = append(ids, b.id)
+	}
+	are, names := "are", strings.Join(ids, ", ")
+	if len(lost) == 1 {
 		are = "is"
 	}
-	if len(ids) > shownLost {
+	if len(lost) > shownLost {
 		names += ", ..."
 	}
 	return fmt.Sprintf("; %s would do but %s offline (%s): start the process that runs them and pass its --control, or bring detached ones back with 'doorlab board attach'",
-		amount.Many(len(ids), "more board"), are, names)
+		amount.Many(len(lost), "more board"), are, names)
 }

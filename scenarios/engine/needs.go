@@ -71,7 +71,7 @@ func (r *run) lacks(f *File, more int) string {
 	case r.keysOnly() && n.Fleet:
 		return "needs a fleet of simulated boards"
 	case boards+more < n.Boards:
-		return fmt.Sprintf("needs %s, but there are %d", amount.Many(n.Boards, "live board"), boards) + odd
+		return fmt.Sprintf("needs %s, but the target has %d", amount.Many(n.Boards, "live board"), boards) + odd
 	case u.real && real == 0:
 		return "needs a real board: POST /lab/v1/boards/{id}/detach makes room for one"
 	}

@@ -20,7 +20,7 @@ func TestToldBoards(t *testing.T) {
 	}{
 		"left out":        {`steps: [{cohort: {name: c}}, {call: {path: /echo}, expect: 'c.boards == ["brd_1"] and data.n == 3'}]`, judge.Pass, ""},
 		"no real one":     {`steps: [{cohort: {name: c, real: true}}, {call: {path: /echo}}]`, judge.Skipped, "needs a real board"},
-		"not enough":      {`{needs: {boards: 2}, steps: [{call: {path: /echo}, expect: data.n == 3}]}`, judge.Skipped, "needs 2 live boards, but there are 1"},
+		"not enough":      {`{needs: {boards: 2}, steps: [{call: {path: /echo}, expect: data.n == 3}]}`, judge.Skipped, "needs 2 live boards, but the target has 1"},
 		"synced if named": {`steps: [{synced: {}}, {synced: {of: '"brd_t"'}, within: 50ms}]`, judge.Fail, "1 of 1 boards are not synchronized"},
 	} {
 		t.Run(name, func(t *testing.T) {

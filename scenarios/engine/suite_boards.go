@@ -120,7 +120,15 @@ func (s *setting) maximum() int {
 
 // settings reads the places' settings before the run's first file that can't work with every board.
 func (d *directory) settings(ctx context.Context, f *File) error {
-	if !f.choosy() || d.run.lab == nil || d.set != nil {
+	if !f.choosy() || d.run.lab == nil {
+		return nil
+	}
+	return d.readSettings(ctx)
+}
+
+// readSettings reads the places' settings, once per run.
+func (d *directory) readSettings(ctx context.Context) error {
+	if d.set != nil {
 		return nil
 	}
 	set := map[string]*setting{}
@@ -211,24 +219,53 @@ func (c *Cohort) least(x *frame) int {
 }
 
 // few is the error of a cohort that found too few boards. A file that can't work with every board is SKIPPED then, unless the target
-// has lost as many as are missing.
-func (c *Cohort) few(x *frame, cohort string, found, least int) error {
+// has lost boards with which the cohort would have enough. from are the boards that it chose from.
+func (c *Cohort) few(x *frame, cohort string, from []*boardInfo, found, least int) error {
 	f := x.file.file
 	if !f.choosy() {
 		return fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(found, "board"), cohort, least)
 	}
-	why := fmt.Sprintf("needs %s: there are %d for cohort %s, which needs %d", f.needsBoards(), found, cohort, least)
+	why := fmt.Sprintf("needs %s: the target has %d for cohort %s, which needs %d", f.needsBoards(), found, cohort, least)
 	if c.Kind != "test" && !c.Real {
-		lost, err := x.run.dir.lost(x.ctx, f)
-		switch {
-		case err != nil:
+		lost, err := c.lost(x, from)
+		if err != nil {
 			return fmt.Errorf("%s; which boards the target has lost can't be read: %w", why, err)
-		case found+len(lost) >= least:
+		}
+		all := slices.Concat(from, lost)
+		sortByID(all)
+		switch would, err := c.choose(x, cohort, all); {
+		case err != nil:
+			return err
+		case len(would) >= least:
 			return errors.New(why + toldLost(lost))
 		}
 	}
 	x.file.few.CompareAndSwap(nil, &why)
 	return errors.New(why)
+}
+
+// lost are the lost boards that a cohort could choose from beside those it has; with from, those at the places of that cohort.
+func (c *Cohort) lost(x *frame, has []*boardInfo) ([]*boardInfo, error) {
+	lost, err := x.run.dir.lost(x.ctx, x.file.file)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, b := range has {
+		out[b.id] = true
+	}
+	at := func(string) bool { return true }
+	if c.From.set() {
+		whole, err := x.boards(c.From)
+		if err != nil {
+			return nil, err
+		}
+		at = func(place string) bool {
+			return slices.ContainsFunc(whole, func(b *boardInfo) bool { return b.placeID == place })
+		}
+	}
+	lost = slices.DeleteFunc(lost, func(b *boardInfo) bool { return out[b.id] || !at(b.placeID) })
+	return c.fit(x, lost)
 }
 
 // tooLong is the error of a refused permit whose period the file left to the engine, if the refusal is right: that was

@@ -23,6 +23,21 @@ func (c *Cohort) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
+	chosen, err := c.choose(x, name, from)
+	if err != nil {
+		return nil, err
+	}
+	if least := c.least(x); len(chosen) < least {
+		return nil, c.few(x, name, from, len(chosen), least)
+	}
+	v := cohortValue(name, chosen)
+	x.scope.root().set(name, v)
+	x.res.Detail = amount.Many(len(chosen), "board") + " of " + amount.Many(len(v["places"].([]any)), "place")
+	return v, nil
+}
+
+// choose takes from boards the ones of the cohort, the same for the same seed.
+func (c *Cohort) choose(x *frame, name string, from []*boardInfo) ([]*boardInfo, error) {
 	r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("cohort/"+name)))
 	if c.Places != nil {
 		from = somePlaces(from, x.count(c.Places, 0), r)
@@ -30,16 +45,7 @@ func (c *Cohort) run(x *frame) (fields, error) {
 	if c.PerPlace != nil {
 		from = perPlace(from, x.count(c.PerPlace, 0), r)
 	}
-	if from, err = c.some(x, from, r); err != nil {
-		return nil, err
-	}
-	if least := c.least(x); len(from) < least {
-		return nil, c.few(x, name, len(from), least)
-	}
-	v := cohortValue(name, from)
-	x.scope.root().set(name, v)
-	x.res.Detail = amount.Many(len(from), "board") + " of " + amount.Many(len(v["places"].([]any)), "place")
-	return v, nil
+	return c.some(x, from, r)
 }
 
 // candidates are the boards to choose from.
@@ -59,6 +65,11 @@ func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.fit(x, list)
+}
+
+// fit are those of the boards that the file can choose and the cohort doesn't leave out.
+func (c *Cohort) fit(x *frame, list []*boardInfo) (left []*boardInfo, err error) {
 	out := map[string]bool{}
 	for _, e := range c.Except {
 		bs, err := x.boards(e)
@@ -69,7 +80,6 @@ func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
 			out[b.id] = true
 		}
 	}
-	var left []*boardInfo
 	for _, b := range list {
 		if !out[b.id] && len(b.doors) > 0 && x.run.dir.suits(x.file.file, b) {
 			left = append(left, b)
