@@ -25,7 +25,7 @@ type hold struct {
 type holds struct {
 	tally
 	v      *View
-	places func(*call) string
+	at     map[string][]*history.Event // looks at doors and boards, by place
 	ended  int
 	locked int   // ended by a command before their time
 	farMs  int64 // the farthest end from its N minutes
@@ -136,23 +136,22 @@ func (h *holds) seen(b *board, a *hold) bool {
 	})
 }
 
-// looks are all looks at a place's doors, or at the boards behind them.
-func (h *holds) looks(place string) (out []*history.Event) {
-	if h.places == nil {
-		h.places = h.v.placeOfToken()
-	}
-	for _, c := range h.v.calls() {
-		doors := strings.HasPrefix(c.Route, "/device/v1/devices") || strings.HasPrefix(c.Route, "/device/v1/doors")
-		if doors && c.ok() && c.Method == "GET" && h.places(c) == place {
-			out = append(out, c.Event)
+// looks are all looks at the doors of a place, or at the boards behind them.
+func (h *holds) looks(place string) []*history.Event {
+	if h.at == nil {
+		h.at = map[string][]*history.Event{}
+		places := h.v.placeOfToken()
+		for _, c := range h.v.calls() {
+			doors := strings.HasPrefix(c.Route, "/device/v1/devices") || strings.HasPrefix(c.Route, "/device/v1/doors")
+			if at := places(c); at != "" && doors && c.ok() && c.Method == "GET" {
+				h.at[at] = append(h.at[at], c.Event)
+			}
+		}
+		for _, e := range h.v.looks {
+			h.at[e.PlaceID] = append(h.at[e.PlaceID], e)
 		}
 	}
-	for _, e := range h.v.looks {
-		if e.PlaceID == place || e.PlaceID == "" {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.Concat(h.at[place], h.at[""]) // "": at all of them
 }
 
 // show notes a hold that shows how long it lasts.
