@@ -151,7 +151,7 @@ func TestRequest(t *testing.T) {
 			t.Errorf("empty %s: got %v, want it refused", field, err)
 		}
 	}
-	if _, err := (Request{Nth: new(0)}).Spec(); err == nil || err.Error() != "nth must be a whole number, 1 or more" {
+	if _, err := (Request{Nth: new(0)}).Spec(); err == nil || err.Error() != "nth must be 1 or more" {
 		t.Errorf("nth 0: got %v, want 1 or more", err)
 	}
 }
