@@ -22,7 +22,7 @@ var refusals = []struct {
 	{"GET /clock?stamp=maybe", ``, 400, "invalid_query", "stamp", "true or false"},
 	{"POST /clock/advance", `{"by":"1h","to":"2027-01-01T00:00:00Z"}`, 400, "invalid_field", "by", "exactly one"},
 	{"POST /clock/advance", `{"by":"an hour"}`, 400, "invalid_field", "by", "duration"},
-	{"POST /clock/advance", `{"by":"-1h"}`, 400, "invalid_field", "by", "forward only"},
+	{"POST /clock/advance", `{"by":"-1h"}`, 400, "invalid_field", "by", "only moves forward"},
 	{"POST /clock/advance", `{"by":"99999999h"}`, 400, "invalid_field", "by", "ten years"},
 	{"POST /clock/advance", `{"by":"1h","by":"2h"}`, 400, "invalid_field", "by", "more than once"},
 	{"POST /clock/freeze", `junk`, 400, "invalid_body", "", "no body"},
