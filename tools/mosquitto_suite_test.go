@@ -122,8 +122,9 @@ func TestWrongRealBoards(t *testing.T) {
 					t.Errorf("got %s, want FAIL with %q", r, c.why)
 				}
 			}
-			if res.Files[0].Status != judge.Pass || res.ExitCode() != 4 {
-				t.Errorf("the file is %s (%s), exit code %d, want PASS and 4: the checker alone notices", res.Files[0].Status, res.Files[0].Reason, res.ExitCode())
+			f := res.Files[0]
+			if f.Status != judge.Fail || f.Played == nil || f.Played.Status != judge.Pass || res.ExitCode() != 4 {
+				t.Errorf("the file is %s (%s), its steps %v, exit code %d, want FAIL, steps that passed and 4: the checker alone notices", f.Status, f.Reason, f.Played, res.ExitCode())
 			}
 		})
 	}

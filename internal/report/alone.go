@@ -22,9 +22,9 @@ func evidenceOf(told bool, verdicts []judge.Verdict) evidence {
 // FileLabel begins the text of the Label that marks where a file begins.
 const FileLabel = "file "
 
-// alone judges each file of a run on a shared target by what happened from its beginning to that of the next one. What
-// another file did is no evidence for it. Only evidence is taken from these verdicts: a guarantee is judged over the whole
-// run. nil for a run with worlds of their own, or with one file.
+// alone judges each file of a run in one world by what happened from its beginning to that of the next one. What another
+// file did is no evidence for it. Only evidence is taken from these verdicts: a guarantee is judged over the whole run.
+// nil for files with worlds of their own, or for one file.
 func alone(files []FileResult, events []history.Event) map[int]evidence {
 	starts := startsOf(files, events)
 	if len(starts) < 2 {
@@ -56,13 +56,11 @@ func alone(files []FileResult, events []history.Event) map[int]evidence {
 // start is where a file begins in a history.
 type start struct{ file, event int }
 
-// startsOf finds the files that were played in a run on a shared target.
+// startsOf finds the files that were played in a world.
 func startsOf(files []FileResult, events []history.Event) (out []start) {
+	// -1: the world is the run's own, and its whole history is the run's
 	begun := slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Begun })
-	if begun < 0 {
-		return nil
-	}
-	at := begun
+	at := max(0, begun)
 	for i := range files {
 		next := slices.IndexFunc(events[at:], func(e history.Event) bool {
 			return e.Kind == history.Label && begins(e.Text, files[i].Path) && e.WallNs >= files[i].Started.UnixNano()

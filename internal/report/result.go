@@ -75,7 +75,7 @@ type Result struct {
 	Shards     []Shard           `json:"shards,omitempty"`      // of a merged result
 	whole      Failure           // what keeps the run as a whole from PASS, besides its files and guarantees; see spoil
 	byWorld    [][]judge.Verdict // Verdicts before they were combined
-	alone      map[int]evidence  // what each file of a shared target has by itself, by its place in Files
+	alone      map[int]evidence  // what each of several files in one world has by itself, by its place in Files
 	drawn      []drawn           // of a merged result: the shards' courses, world by world
 	where      map[string]string // for a result judged world by world: the file in which a clause was first broken
 	played     bool              // there was a history
