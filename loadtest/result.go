@@ -102,7 +102,7 @@ type Threshold struct {
 	Limit string `json:"limit"`
 	Value string `json:"value"`
 	OK    bool   `json:"ok"`
-	// NotJudged is why a limit counts neither as kept nor as broken: the figures don't describe the system. Only in result.json.
+	// NotJudged is why a limit counts neither as met nor as broken: the figures don't describe the system. Only in result.json.
 	NotJudged string `json:"notJudged,omitempty"`
 }
 

@@ -26,7 +26,7 @@ func (r Result) unsound() []string {
 	return slices.DeleteFunc(slices.Clone(r.doubted()), aboutGuarantees.MatchString)
 }
 
-// notJudged says why a threshold was neither kept nor broken, "" if it was. Figures that don't describe the system show nothing
+// notJudged says why a threshold was neither met nor broken, "" if it was. Figures that don't describe the system show nothing
 // of it, however good they look, and how a target that is gone left requests unanswered isn't held against it.
 func (r Result) notJudged(t Threshold) string {
 	if !t.OK && r.Gone != "" && r.Verdict == Blocked {
@@ -60,7 +60,7 @@ func (r Result) Said(t Threshold) Told {
 	case t.Waits():
 		return Told{"later", ""}
 	case why != "":
-		return Told{"not judged", why}
+		return Told{unjudged, why}
 	case t.OK:
 		return Told{"ok", ""}
 	}
@@ -71,7 +71,7 @@ func (r Result) Said(t Threshold) Told {
 func (r Result) status(t Threshold) (status judge.Status, why string) {
 	switch told := r.Said(t); {
 	case told.Why != "":
-		return judge.Skipped, "not judged: " + told.Why
+		return judge.Skipped, unjudged + ": " + told.Why
 	case t.Waits():
 		return judge.Skipped, t.Value
 	case t.OK:
@@ -91,5 +91,5 @@ func (r Result) unjudgedWhy() string {
 	if len(whys) == 0 {
 		return ""
 	}
-	return "not judged: " + strings.Join(whys, "; ")
+	return unjudged + ": " + strings.Join(whys, "; ")
 }

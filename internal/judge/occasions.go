@@ -91,7 +91,7 @@ func (v *View) usedAgain() (out []Occasion) {
 }
 
 // lookedSince reports whether anybody had to do with a board after an event: looked at it or its journal, read records,
-// events or doors of its place, tried one of its doors or gave it a command.
+// events, doors or a permit of its place, tried its reader or gave it a command.
 func (v *View) lookedSince(b *board, e *history.Event) bool {
 	last := v.lastSeen()
 	return slices.ContainsFunc([]string{b.id, b.place, ""}, func(id string) bool { return last[id] != nil && sooner(e, last[id]) })
@@ -120,7 +120,8 @@ func (v *View) lastLooked() map[string]*history.Event {
 	}
 	places := v.placeOfToken()
 	for _, c := range v.calls() {
-		if read := len(c.Told) > 0 || c.Method == "GET" && strings.HasPrefix(c.Route, "/device/"); read && c.ok() && !c.Own && places(c) != "" {
+		read := len(c.Told) > 0 || c.Method == "GET" && (c.Route == createRoute+"/{id}" || strings.HasPrefix(c.Route, "/device/"))
+		if read && c.ok() && !c.Own && places(c) != "" {
 			see(places(c), c.Event)
 		}
 	}

@@ -151,17 +151,17 @@ func (c *content) concerns(e *history.Event, op string) bool {
 		g, there := c.at(id, e.Revision)
 		if op == "revoke" {
 			gone := !there && c.grants[id][0].rev <= e.Revision // it is gone by now
-			return (g.Revoked || gone) && !c.ended(id, e.At)    // and not because it had ended
+			return (g.Revoked || gone) && !c.ended(id, e)       // and not because it had ended
 		}
 		return there
 	})
 }
 
-// ended reports whether a grant was over at some time, whatever else had become of it.
-func (c *content) ended(id string, at int64) bool {
+// ended reports whether a grant was over at a presentation, as the board had it, whatever else had become of it.
+func (c *content) ended(id string, e *history.Event) bool {
 	for _, was := range slices.Backward(c.grants[id]) {
-		if !was.removed {
-			return was.grant.EndsAt != 0 && at >= was.grant.EndsAt
+		if !was.removed && was.rev <= e.Revision {
+			return was.grant.EndsAt != 0 && e.At >= was.grant.EndsAt
 		}
 	}
 	return false

@@ -27,3 +27,17 @@ func (r *run) lookForDeath(ctx context.Context, res *Result) {
 		res.Trouble = fmt.Sprintf("the target is gone: %s stopped answering during the run (%s)", base, r.mask.text(err.Error()))
 	}
 }
+
+// orphaned says that the boards' process has stopped answering for good while a file was played, "" if it hasn't: no step
+// after that shows anything of the server.
+func (r *run) orphaned(ctx context.Context) string {
+	if r.lab == nil || !r.target.Shared() || ctx.Err() != nil {
+		return ""
+	}
+	apart := slices.DeleteFunc(slices.Clone(r.lab.fleet), func(base string) bool { return base == r.lab.main })
+	base, err := client.Silent(ctx, r.api.http.Transport, apart, cmp.Or(r.opt.revive, goneAfter))
+	if base == "" || ctx.Err() != nil {
+		return ""
+	}
+	return fmt.Sprintf("the boards' process at %s stopped answering while this file was played (%s)", base, r.mask.text(err.Error()))
+}

@@ -77,6 +77,12 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		}
 	}
 	prepared := fr.play(ctx, sc, &res)
+	if res.Status == judge.Fail {
+		if why := r.orphaned(ctx); why != "" {
+			blocked(res.Steps)
+			res.Status, res.Reason = judge.Blocked, why+"; until then: "+res.Reason
+		}
+	}
 	fr.hands.hangUp()
 	if r.lab != nil {
 		fr.gaveUp(ctx, given, &res)

@@ -53,7 +53,7 @@ func (r *run) do(ctx context.Context, q request) (*answer, error) {
 			h.Set("Idempotency-Key", q.keyName)
 		}
 		for k, v := range q.header {
-			h[http.CanonicalHeaderKey(k)] = strings.Split(v, "\n") // of several lines, a header each
+			h[http.CanonicalHeaderKey(k)] = strings.Split(strings.TrimSuffix(v, "\n"), "\n") // of several lines, a header each
 		}
 		a, err := r.attempt(ctx, q, h)
 		if err == nil && a.Status == http.StatusUnauthorized && q.token == nil && q.apiKey != "" && a.text("error") == "token_expired" && try == 0 {

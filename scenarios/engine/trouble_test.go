@@ -52,6 +52,34 @@ func TestTargetDies(t *testing.T) {
 	}
 }
 
+// TestBoardsDie: once the boards' process is gone, what a file finds wrong says nothing of the server, so it is BLOCKED.
+func TestBoardsDie(t *testing.T) {
+	t.Parallel()
+	const file = "steps: [{load: {rate: 1/s, duration: 1s}}, {call: {path: /echo, place: \"\\\"plc_1\\\"\"}, expect: data.n == 99}]"
+	for name, c := range map[string]struct {
+		dies bool
+		want judge.Status
+		exit int
+	}{
+		"it dies":  {true, judge.Blocked, 5},
+		"it lives": {false, judge.Fail, 4},
+	} {
+		_, fleet, target := twoFakes(t, 0)
+		target.Marks = []history.Position{{}, {}}
+		load := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
+			if c.dies {
+				fleet.lab.Close()
+			}
+			return loadtest.Result{}, nil
+		}
+		res := must.Get(Run(t.Context(), target, []*File{parse(t, file)}, Options{Loader: load, revive: 1}))(t)
+		why := "the boards' process at " + fleet.lab.URL + " stopped answering while this file was played"
+		if f := res.Files[0]; f.Status != c.want || res.ExitCode() != c.exit || strings.Contains(f.Reason, why) != c.dies {
+			t.Errorf("%s: the file is %s (%s), exit code %d; want %s and %d", name, f.Status, f.Reason, res.ExitCode(), c.want, c.exit)
+		}
+	}
+}
+
 // TestInterrupted: a cancelled run stops where it is and says so.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()

@@ -24,6 +24,11 @@ func (h *HangUp) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.token == nil && q.apiKey != "" { // an exchange isn't what should be cut off
+		if _, err := x.run.api.token(q.apiKey).Bearer(x.ctx); err != nil {
+			return nil, err
+		}
+	}
 	ctx, hangUp := context.WithTimeout(x.ctx, after)
 	defer hangUp()
 	a, err := x.run.do(ctx, q)

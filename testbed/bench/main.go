@@ -178,21 +178,27 @@ func (t *table) play(ctx context.Context, s *subject, callers int, d time.Durati
 	return err
 }
 
-// profile records the CPU until it is done, and then what was allocated.
+// profile records the CPU until it is done, and what had been allocated before it and afterwards.
 func profile(path string) (done func(), err error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err
 	}
+	allocated(path + ".before")
 	if err := pprof.StartCPUProfile(file); err != nil {
 		return nil, err
 	}
 	return func() {
 		pprof.StopCPUProfile()
 		_ = file.Close()
-		if mem, err := os.Create(path + ".allocs"); err == nil {
-			_ = pprof.Lookup("allocs").WriteTo(mem, 0)
-			_ = mem.Close()
-		}
+		allocated(path + ".allocs")
 	}, nil
+}
+
+// allocated writes what has been allocated so far.
+func allocated(path string) {
+	if mem, err := os.Create(path); err == nil {
+		_ = pprof.Lookup("allocs").WriteTo(mem, 0)
+		_ = mem.Close()
+	}
 }

@@ -70,7 +70,7 @@ func parse(args []string, usage io.Writer) (p plan, err error) {
 	short := f.Bool("short", false, "the short form, three minutes: -links tcp -boards 1000 -rounds 3 and no relay, http, import, spread or storm")
 	f.BoolVar(&p.json, "json", false, "print the turns as JSON, one line for each table")
 	f.StringVar(&p.compare, "compare", "", "another build of this program: the two take turns, one process per turn")
-	f.StringVar(&p.profile, "profile", "", "write a CPU profile of all turns to this file, and one of allocations next to it (.allocs), for go tool pprof")
+	f.StringVar(&p.profile, "profile", "", "write a CPU profile of all turns to this file, and what had been allocated before and after them next to it (go tool pprof -base FILE.before FILE.allocs)")
 	f.StringVar(&p.into, "into", "", "a page with a place for the tables (docs/performance.md); they are also written there")
 	f.IntVar(&p.rounds, "rounds", 5, "turns of each subject")
 	f.IntVar(&p.rows, "rows", 5000, "rows of an import")
