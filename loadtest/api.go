@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -83,7 +82,7 @@ func (a *api) call(ctx context.Context, via http.RoundTripper, r request) (answe
 		return a.unanswered(r, in, err)
 	}
 	defer func() { _ = resp.Body.Close() }() // read to the end, or useless
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	body, err := client.Body(resp, maxBody)
 	if err != nil {
 		return a.unanswered(r, in, fmt.Errorf("reading the answer: %w", err))
 	}

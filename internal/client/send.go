@@ -78,7 +78,7 @@ func send(hc *http.Client, req *http.Request) (*Answer, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	raw, err := Body(resp, maxBody+1)
 	if err == nil && len(raw) > maxBody {
 		err = fmt.Errorf("the answer is longer than %d bytes", maxBody)
 	}
@@ -86,4 +86,17 @@ func send(hc *http.Client, req *http.Request) (*Answer, error) {
 		return nil, fmt.Errorf("%w: %s %s: %w", ErrUnreachable, req.Method, req.URL.Path, err)
 	}
 	return &Answer{resp.StatusCode, resp.Header, raw, clock.Mono() - start}, nil
+}
+
+// wholeAtOnce is how much is allocated for a body on the strength of its Content-Length.
+const wholeAtOnce = 1 << 20
+
+// Body reads an answer's body to its end, or to most bytes. The caller closes it.
+func Body(resp *http.Response, most int64) ([]byte, error) {
+	if n := resp.ContentLength; n > 0 && n <= min(most, wholeAtOnce) && resp.Body != http.NoBody {
+		raw := make([]byte, n)
+		got, err := io.ReadFull(resp.Body, raw)
+		return raw[:got], err
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, most))
 }
