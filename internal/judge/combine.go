@@ -52,7 +52,7 @@ func (v *Verdict) join(o Verdict) {
 	v.Missing, v.Untried = both(v.Missing, o.Missing), both(v.Untried, o.Untried)
 	v.Unseen = both(v.Unseen, o.Unseen)
 	v.Occasions = nil // each file has been judged by those of its own world
-	if weight[o.Status] > weight[v.Status] {
+	if o.Status.Outweighs(v.Status) {
 		v.Status, v.Number, v.FirstBad = o.Status, o.Number, o.FirstBad
 	}
 }

@@ -88,8 +88,19 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s %s · %s · %s", v.Clause, v.Promise, v.Status, v.Number)
 }
 
-// weight orders statuses; the heaviest decides.
-var weight = map[Status]int{"": 0, Skipped: 1, Pass: 2, Blocked: 3, Invalid: 4, Fail: 5}
+// weight orders statuses: of several, the heaviest decides.
+var weight = map[Status]int{"": 0, Skipped: 1, Pass: 2, Invalid: 3, Blocked: 4, Fail: 5}
+
+// Outweighs reports whether s, beside o, decides.
+func (s Status) Outweighs(o Status) bool { return weight[s] > weight[o] }
+
+// Heavier is the worse of two statuses.
+func Heavier(a, b Status) Status {
+	if b.Outweighs(a) {
+		return b
+	}
+	return a
+}
 
 // Basis is what a ledger is based on.
 type Basis struct {
@@ -149,7 +160,7 @@ func (r *Row) verdict(v Verdict) {
 	r.Judged += v.Checked
 	r.Real += v.Real
 	r.Missing, r.Untried, r.Unseen, r.Strict = v.Missing, v.Untried, v.Unseen, v.Strict
-	if weight[v.Status] > weight[r.Status] {
+	if v.Status.Outweighs(r.Status) {
 		r.Status, r.Number, r.FirstBad = v.Status, v.Number, v.FirstBad
 	}
 }
@@ -161,7 +172,7 @@ func (r *Row) settle() {
 		if a.Status == Pass || a.Status == Fail {
 			n++
 		}
-		if weight[a.Status] <= weight[r.Status] {
+		if !a.Status.Outweighs(r.Status) {
 			continue
 		}
 		r.Status = a.Status

@@ -11,7 +11,9 @@ const Reason = "must not contain control or bidirectional override characters"
 const ReasonOfText = "must not contain bidirectional override characters, or control characters other than line breaks and tabs"
 
 // DeceptiveText is Deceptive for a text that may have several lines: a reason, which the contract limits only in length.
-func DeceptiveText(s string) bool { return strings.ContainsFunc(s, func(r rune) bool { return deceives(r) && !breaks(r) }) }
+func DeceptiveText(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return deceives(r) && !breaks(r) })
+}
 
 // breaks reports whether a character only lays out a text of several lines.
 func breaks(r rune) bool {

@@ -162,9 +162,9 @@ type Charge struct {
 func (s *Step) Own() bool {
 	worst := judge.Status("")
 	for _, c := range s.Children {
-		worst = Heavier(worst, c.Status)
+		worst = judge.Heavier(worst, c.Status)
 	}
-	return len(s.Children) > 0 && weights[s.Status] > max(weights[worst], weights[judge.Pass])
+	return len(s.Children) > 0 && s.Status.Outweighs(judge.Heavier(worst, judge.Pass))
 }
 
 // ExitCode is the command line's: 0, 4 an expectation failed, 5 unreachable from the start or since a moment of the run, 6
@@ -215,7 +215,7 @@ func (res *Result) settle(verdicts []judge.Verdict) {
 	res.claims()
 	res.score()
 	for _, f := range res.Files {
-		res.Status = Heavier(res.Status, f.Status)
+		res.Status = judge.Heavier(res.Status, f.Status)
 	}
 	res.ledgerSays(judge.Fail) // a broken promise is told before a scenario, and that before a missing proof
 	res.filesSay()
@@ -241,8 +241,8 @@ func (res *Result) watched() bool { return len(res.Target.Control) > 0 || res.Wo
 
 // spoil takes in a reason of the run as a whole, which no file and no guarantee shows.
 func (res *Result) spoil(status judge.Status, why string) {
-	res.Status, res.Reason = Heavier(res.Status, status), cmp.Or(res.Reason, why)
-	res.whole.Status = Heavier(res.whole.Status, status)
+	res.Status, res.Reason = judge.Heavier(res.Status, status), cmp.Or(res.Reason, why)
+	res.whole.Status = judge.Heavier(res.whole.Status, status)
 	res.whole.Why = strings.TrimPrefix(res.whole.Why+"\n"+why, "\n")
 }
 
@@ -250,14 +250,14 @@ func (res *Result) spoil(status judge.Status, why string) {
 func (res *Result) ledgerSays(status judge.Status) {
 	for _, r := range res.Ledger {
 		if r.Status == status {
-			res.Status, res.Reason = Heavier(res.Status, status), cmp.Or(res.Reason, r.Clause+": "+r.Number)
+			res.Status, res.Reason = judge.Heavier(res.Status, status), cmp.Or(res.Reason, r.Clause+": "+r.Number)
 		}
 	}
 }
 
 // filesSay makes the first scenario with the run's status the reason if there is none yet.
 func (res *Result) filesSay() {
-	if weights[res.Status] <= weights[judge.Pass] {
+	if !res.Status.Outweighs(judge.Pass) {
 		return
 	}
 	for _, f := range res.Files {
@@ -269,14 +269,4 @@ func (res *Result) filesSay() {
 			res.Reason = cmp.Or(res.Reason, why)
 		}
 	}
-}
-
-var weights = map[judge.Status]int{"": 0, judge.Skipped: 1, judge.Pass: 2, judge.Invalid: 3, judge.Blocked: 4, judge.Fail: 5}
-
-// Heavier is the worse of two statuses.
-func Heavier(a, b judge.Status) judge.Status {
-	if weights[b] > weights[a] {
-		return b
-	}
-	return a
 }

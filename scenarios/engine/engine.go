@@ -317,7 +317,7 @@ func rowName(title string, vars map[string]any, row any, i int) string {
 func statusOf(steps []*StepResult) judge.Status {
 	out := judge.Status("")
 	for _, s := range steps {
-		out = report.Heavier(out, s.Status)
+		out = judge.Heavier(out, s.Status)
 	}
 	if out == "" {
 		return judge.Pass
