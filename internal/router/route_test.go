@@ -72,6 +72,43 @@ func TestEverythingIsLed(t *testing.T) {
 	}
 }
 
+// TestMadeUpLinks: every press of a link that nobody made reaches the same cell, where presses are counted: the door's, as
+// soon as one named a door.
+func TestMadeUpLinks(t *testing.T) {
+	t.Parallel()
+	c := startCells(t, number, nil)
+	press := func(link, door string) string {
+		t.Helper()
+		status, cell, _ := c.do(t, "POST", "/entry/open", `{"t":"`+link+`","doorId":"`+door+`"}`, "Content-Type", "application/json")
+		if status != 200 {
+			t.Errorf("a press of %s: %d, want 200", link, status)
+		}
+		return cell
+	}
+	cells := map[string]bool{}
+	for i := range 20 {
+		link := fmt.Sprintf("made-up-%d", i)
+		first := press(link, "dor_none")
+		cells[first] = true
+		for range 3 {
+			if got := press(link, "dor_none"); got != first {
+				t.Errorf("%s reached cell %s, want %s as before", link, got, first)
+			}
+		}
+	}
+	if len(cells) < 2 {
+		t.Errorf("all made-up links reached %v, want them spread", cells)
+	}
+	c.whose(func(cell string, p world.Place) {
+		link := "made-up-at-" + p.ID
+		for _, door := range []string{p.Boards[0].Doors[0].ID, "dor_none"} {
+			if got := press(link, door); got != cell {
+				t.Errorf("%s pressed for %s reached cell %s, want %s", link, door, got, cell)
+			}
+		}
+	})
+}
+
 // TestWrongCellIsSeen plants wrong entries in each map, and lead must notice.
 func TestWrongCellIsSeen(t *testing.T) {
 	t.Parallel()
