@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,33 @@ func TestOddWorlds(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFarApart: a file's boards may be at places in different time zones.
+func TestFarApart(t *testing.T) {
+	t.Parallel()
+	res := inWorld(t, "places: [{timezone: Pacific/Auckland, fleet: {boards: 1}, keys: [{name: partner}]}, {timezone: Pacific/Honolulu, fleet: {boards: 1}, keys: [{name: partner}]}]",
+		"entry_custom_weeks", "entry_windows", "outage_hours", "outage_windows", "windows_rules")
+	for _, f := range res.Files {
+		if f.Status != judge.Pass {
+			t.Errorf("%s: %s (%s), want PASS", f.Path, f.Status, f.Reason)
+		}
+	}
+}
+
+// TestFilesAskForTheirDoors: a file that names the second door of a single board says that it needs boards with two.
+func TestFilesAskForTheirDoors(t *testing.T) {
+	t.Parallel()
+	single := regexp.MustCompile(`cohort: \{name: (\w+), (?:[^}]*, )?boards: 1[,}]`)
+	for _, f := range load(t) {
+		for _, cohort := range single.FindAllStringSubmatch(string(f.Source), -1) {
+			for _, named := range regexp.MustCompile(cohort[1]+`\.doors\[([1-9])\]`).FindAllStringSubmatch(string(f.Source), -1) {
+				if n := must.Get(strconv.Atoi(named[1]))(t); f.Doc.Needs.Doors > 0 && f.Doc.Needs.Doors <= n {
+					t.Errorf("%s names %s, but needs only %d of a board's doors", f.Path, named[0], f.Doc.Needs.Doors)
+				}
+			}
+		}
 	}
 }
 
