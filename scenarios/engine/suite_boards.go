@@ -223,7 +223,11 @@ func (c *Cohort) least(x *frame) int {
 func (c *Cohort) few(x *frame, cohort string, from []*boardInfo, found, least int) error {
 	f := x.file.file
 	if !f.choosy() {
-		return fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(found, "board"), cohort, least)
+		more := ""
+		if !x.file.run.target.Shared() && !x.file.run.keysOnly() && !c.From.set() {
+			more = "; --boards or a --world file gives the testbed more"
+		}
+		return fmt.Errorf("only %s for cohort %s, which needs %d%s", amount.Many(found, "board"), cohort, least, more)
 	}
 	why := fmt.Sprintf("needs %s: the target has %d for cohort %s, which needs %d", f.needsBoards(), found, cohort, least)
 	if c.Kind != "test" && !c.Real {
