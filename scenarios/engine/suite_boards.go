@@ -223,9 +223,13 @@ func (c *Cohort) least(x *frame) int {
 func (c *Cohort) few(x *frame, cohort string, from []*boardInfo, found, least int) error {
 	f := x.file.file
 	if !f.choosy() {
-		more := ""
-		if !x.file.run.target.Shared() && !x.file.run.keysOnly() && !c.From.set() {
+		more, target := "", x.file.run.target
+		switch {
+		case c.From.set() || x.file.run.keysOnly():
+		case !target.Shared():
 			more = "; --boards or a --world file gives the testbed more"
+		case found == 0 && len(target.Control) == 1:
+			more = "; if the boards have a process of their own, pass its --control, too"
 		}
 		return fmt.Errorf("only %s for cohort %s, which needs %d%s", amount.Many(found, "board"), cohort, least, more)
 	}
