@@ -145,5 +145,5 @@ func unknownDoor(w http.ResponseWriter, doorID, hint string) {
 }
 
 func gone(w http.ResponseWriter) {
-	control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away; POST /boards/{id}/attach brings it back", nil)
+	control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away; POST /lab/v1/boards/{id}/attach (doorlab board attach) brings it back", nil)
 }

@@ -224,3 +224,12 @@ func TestFleetHasNoServerCalls(t *testing.T) {
 	err := callError(&client.Error{Status: 404, Code: "not_found", Message: "no such path: /lab/v1/people/call"})
 	contains(t, err.Error(), "pass --control with the server's")
 }
+
+// TestBoardShowsWhatWasDropped: who builds a board sees why the server ignores it.
+func TestBoardShowsWhatWasDropped(t *testing.T) {
+	t.Parallel()
+	if got := (&boardRow{}).dropped(); got != "" {
+		t.Errorf("nothing was dropped: got %q", got)
+	}
+	contains(t, (&boardRow{Dropped: map[string]int64{"garbage": 2, "early": 1}}).dropped(), "dropped: early 1, garbage 2.")
+}
