@@ -141,9 +141,9 @@ func (f *Fleet) atDoor(w http.ResponseWriter, doorID string) *board {
 }
 
 func unknownDoor(w http.ResponseWriter, doorID, hint string) {
-	control.Fail(w, http.StatusNotFound, "device_not_found", fmt.Sprintf("no simulated door %q here%s", doorID, hint), map[string]any{"field": "doorId"})
+	control.Fail(w, http.StatusNotFound, "device_not_found", fmt.Sprintf("no simulated door %q here%s ('doorlab place show PLACE' lists a place's doors)", doorID, hint), map[string]any{"field": "doorId"})
 }
 
 func gone(w http.ResponseWriter) {
-	control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away; POST /boards/{id}/attach brings it back", nil)
+	control.Fail(w, http.StatusConflict, "rule_violated", "the simulated board was taken away; POST /lab/v1/boards/{id}/attach (doorlab board attach) brings it back", nil)
 }

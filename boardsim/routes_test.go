@@ -256,7 +256,7 @@ func TestFaultsAreRefusedInSentences(t *testing.T) {
 		for body, want := range map[string]string{
 			`{"fault":"offlin","boards":["brd_one"]}`:                           `"offlin" is not a valid fault, did you mean "offline"?`,
 			`{"fault":"offline"}`:                                               `exactly one of boards, placeId and share is needed`,
-			`{"fault":"offline","boards":["brd_x"]}`:                            `board "brd_x" not found`,
+			`{"fault":"offline","boards":["brd_x"]}`:                            `no simulated board "brd_x" here ('doorlab board list' shows them)`,
 			`{"fault":"offline","placeId":"plc_x"}`:                             `place "plc_x" has no boards`,
 			`{"fault":"offline","boards":["brd_one"],"nth":2}`:                  `nth must be left out: offline does not depend on commands`,
 			`{"fault":"reboot","boards":["brd_one"],"for":"5m"}`:                `for must be left out: reboot acts only once`,

@@ -138,7 +138,7 @@ func (g *Guarantees) text() string {
 	}
 	_ = judge.WriteLedger(&b, tried) // into memory
 	if len(rest) > 0 {
-		fmt.Fprintf(&b, "not exercised: %s\n", strings.Join(rest, " "))
+		fmt.Fprintf(&b, "touched, but not exercised: %s\n", strings.Join(rest, " "))
 	}
 	for _, told := range g.Notes() {
 		fmt.Fprintf(&b, "note: %s\n", told)

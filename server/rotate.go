@@ -60,7 +60,7 @@ func rotate(st *store.Store, secret datadir.Secret, boardID string) (pw string, 
 		return board.HashPassword(pepper(secret), boardID, pw)
 	})
 	if errors.Is(err, fail.ErrNotFound) {
-		err = fail.New(fail.BoardNotFound, "board not found")
+		err = fail.New(fail.BoardNotFound, fmt.Sprintf("no board %q ('doorlab board list' and the world file show them)", boardID))
 	}
 	return pw, err
 }

@@ -116,7 +116,7 @@ func lockFile(dir, name string) (io.Closer, error) {
 	case err != nil:
 		return nil, ofDir(dir, err)
 	case !free:
-		return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
+		return nil, fmt.Errorf("%w: %s; stop that one, or choose another --data", ErrInUse, dir)
 	}
 	return f, nil
 }

@@ -3,12 +3,14 @@ package fault
 import (
 	"cmp"
 	"hash/fnv"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/faults"
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // cohort checks which boards a spec selects; pick, called with mu held, names them.
@@ -87,7 +89,7 @@ func named(all []Info, ids []string) ([]Info, error) {
 	for _, id := range ids {
 		b, ok := by[id]
 		if !ok {
-			return nil, faults.Sentence("boards", "board %q not found", id)
+			return nil, faults.Sentence("boards", "no simulated board %q here%s ('doorlab board list' shows them)", id, near.Hint(id, slices.Sorted(maps.Keys(by))))
 		}
 		if !seen[id] {
 			seen[id] = true

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,14 +18,15 @@ import (
 
 // boardRow is a board as the control API shows it.
 type boardRow struct {
-	BoardID         string  `json:"boardId"`
-	PlaceID         string  `json:"placeId"`
-	Online          bool    `json:"online"`
-	Phase           string  `json:"phase"`
-	OutageAgeSec    float64 `json:"outageAgeSec"`
-	DesiredRevision int64   `json:"desiredRevision"`
-	AppliedRevision int64   `json:"appliedRevision"`
-	BufferedRecords int     `json:"bufferedRecords"`
+	BoardID         string           `json:"boardId"`
+	PlaceID         string           `json:"placeId"`
+	Online          bool             `json:"online"`
+	Phase           string           `json:"phase"`
+	OutageAgeSec    float64          `json:"outageAgeSec"`
+	DesiredRevision int64            `json:"desiredRevision"`
+	AppliedRevision int64            `json:"appliedRevision"`
+	BufferedRecords int              `json:"bufferedRecords"`
+	Dropped         map[string]int64 `json:"dropped"`
 	Doors           []struct {
 		DoorID   string `json:"doorId"`
 		Channel  int    `json:"channel"`
@@ -207,8 +210,21 @@ func boardShow(e *env) *cobra.Command {
 					rows = append(rows, []string{d.DoorID, strconv.Itoa(d.Channel), d.Standing.State, d.Standing.Leaf})
 				}
 				l.table("DOOR CHANNEL STATE LEAF", rows)
+				fmt.Fprint(l.out, b.dropped())
 			})
 		})
+}
+
+// dropped says which of a board's messages the server dropped; "" if none.
+func (b *boardRow) dropped() string {
+	var told []string
+	for _, why := range slices.Sorted(maps.Keys(b.Dropped)) {
+		told = append(told, fmt.Sprintf("%s %d", why, b.Dropped[why]))
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nMessages that the server dropped: %s. Its log names channel and field.\n", strings.Join(told, ", "))
 }
 
 func boardJournal(e *env) *cobra.Command {

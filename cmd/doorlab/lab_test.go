@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -215,4 +216,20 @@ func TestJournalNamesBoth(t *testing.T) {
 			t.Errorf("outage of %g s: got %q, want %q", sec, got, want)
 		}
 	}
+}
+
+// TestFleetHasNoServerCalls: a call that only a server takes, sent to a fleet, says whose address is needed.
+func TestFleetHasNoServerCalls(t *testing.T) {
+	t.Parallel()
+	err := callError(&client.Error{Status: 404, Code: "not_found", Message: "no such path: /lab/v1/people/call"})
+	contains(t, err.Error(), "pass --control with the server's")
+}
+
+// TestBoardShowsWhatWasDropped: who builds a board sees why the server ignores it.
+func TestBoardShowsWhatWasDropped(t *testing.T) {
+	t.Parallel()
+	if got := (&boardRow{}).dropped(); got != "" {
+		t.Errorf("nothing was dropped: got %q", got)
+	}
+	contains(t, (&boardRow{Dropped: map[string]int64{"garbage": 2, "early": 1}}).dropped(), "dropped: early 1, garbage 2.")
 }

@@ -157,12 +157,23 @@ func (f *loadFlags) override(plan loadtest.Plan) (loadtest.Plan, error) {
 	}
 	other, err := plan.At(rate, loadtest.Duration(f.duration))
 	if broken, ok := errors.AsType[*loadtest.PlanError](err); ok {
-		return plan, usagef("--rate and --duration don't fit the plan %s: %s", plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
+		return plan, usagef("%s doesn't fit the plan %s: %s", f.overridden(), plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
 	}
 	if err != nil {
-		return plan, usagef("--rate and --duration: %s; copy it with 'doorlab load new' and edit the copy", err)
+		return plan, usagef("%s: %s; copy it with 'doorlab load new' and edit the copy", f.overridden(), err)
 	}
 	return other, nil
+}
+
+// overridden names the flags that change the plan.
+func (f *loadFlags) overridden() string {
+	switch {
+	case !f.flags.Changed("duration"):
+		return "--rate"
+	case !f.flags.Changed("rate"):
+		return "--duration"
+	}
+	return "--rate with --duration"
 }
 
 // checkBaseline reads the earlier result, if one is named, before anything is started.

@@ -142,7 +142,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, usagef("shard %s is empty: %s to divide, and a shard needs at least one", p.part, amount.Many(len(kept), "scenario"))
 	}
 	if len(out) == 0 {
-		return nil, usagef("none of %s matches%s; 'doorlab check list' lists them with their clauses and labels", amount.Many(len(files), "scenario"), p.labelHint(files))
+		return nil, usagef("none of %s matches%s ('doorlab check list' lists them with their clauses and labels)", amount.Many(len(files), "scenario"), p.labelHint(files))
 	}
 	return p.order(out), nil
 }

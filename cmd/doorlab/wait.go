@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -44,7 +45,7 @@ func waitCommand(e *env) *cobra.Command {
 func waitReady(parent context.Context, e *env, hc *http.Client, url string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(parent, timeout)
 	defer cancel()
-	why := "no answer"
+	why, try := "no answer", "is 'doorlab up' or 'doorlab serve' running there?"
 	hc = cmp.Or(hc, http.DefaultClient)
 	for {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", nil)
@@ -60,14 +61,29 @@ func waitReady(parent context.Context, e *env, hc *http.Client, url string, time
 				return nil
 			}
 			why = resp.Status
+			if resp.StatusCode == http.StatusBadRequest && strings.HasPrefix(url, "http://") {
+				try = "does it want https?"
+			}
 		case ctx.Err() == nil:
 			why = errors.Unwrap(err).Error()
+			try = tlsHint(err, try)
 		}
 		if !waited(ctx, 100*time.Millisecond) {
 			if parent.Err() != nil {
 				return exit{codeInterrupted, "interrupted"}
 			}
-			return exit{codeUnreachable, fmt.Sprintf("%s was not ready within %s: %s; is 'doorlab up' or 'doorlab serve' running there?", url, timeout, why)}
+			return exit{codeUnreachable, fmt.Sprintf("%s was not ready within %s: %s; %s", url, timeout, why, try)}
 		}
 	}
+}
+
+// tlsHint says what to do about an error that TLS is the reason for; otherwise it returns other.
+func tlsHint(err error, other string) string {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "pass --ca with the certificate of the authority that signed the server's"
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return "it speaks http, not https"
+	}
+	return other
 }

@@ -210,7 +210,11 @@ func (e *Entry) File(s Site) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: %s\nsetup:\n  - cohort: {name: shop, kind: %s, boards: 1}\n", yamlText(e.Method+" "+e.Route+" answers "+fmt.Sprint(e.Status)), s.Kind)
+	route := e.Route
+	if !strings.HasPrefix(route, "/") { // no operation has the path
+		route, _, _ = strings.Cut(e.Path, "?")
+	}
+	fmt.Fprintf(&b, "name: %s\nsetup:\n  - cohort: {name: shop, kind: %s, boards: 1}\n", yamlText(e.Method+" "+route+" answers "+fmt.Sprint(e.Status)), s.Kind)
 	if strings.Contains(step, "${partner.") {
 		b.WriteString("  - key: {name: partner, place: shop}\n")
 	}

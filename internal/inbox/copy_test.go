@@ -37,3 +37,14 @@ func TestCopiedCommand(t *testing.T) {
 		t.Errorf("as a step: %+v, %v", steps, err)
 	}
 }
+
+// TestFileIsNamed: a scenario is named after its route or, if no operation has the path, after the path.
+func TestFileIsNamed(t *testing.T) {
+	t.Parallel()
+	for route, want := range map[string]string{"/device/v1/devices/{id}": "GET /device/v1/devices/{id} answers 404", "other": "GET /device/v1/nope answers 404"} {
+		e := &Entry{Method: "GET", Route: route, Path: "/device/v1/nope?a=1", Status: 404, Token: "x"}
+		if got := e.File(Site{Kind: "test"}); !strings.HasPrefix(got, `name: "`+want+"\"\n") {
+			t.Errorf("route %s: got %q, want it named %q", route, got, want)
+		}
+	}
+}

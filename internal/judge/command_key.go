@@ -96,6 +96,7 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 		t.checked++
 	}
 	var first *history.Event // the first definite answer of the running 30 days
+	original := false        // a repeat was answered first, then the request that it repeated
 	for _, e := range k.answers {
 		switch {
 		case first != nil && e.At-first.At < keptMs && v.forgot(e):
@@ -107,10 +108,13 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 			if first == nil && v.resent(k, e) {
 				repeats++
 			}
-			first = e
+			first, original = e, false
 			continue
 		}
-		if !v.before(e, v.start()) {
+		switch {
+		case first.Replayed && !e.Replayed && !original:
+			original = true
+		case !v.before(e, v.start()):
 			repeats++
 		}
 		switch { // [CMD-5]

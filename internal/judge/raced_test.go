@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -71,6 +72,21 @@ func TestResentAfterNoAnswer(t *testing.T) {
 		if got := cmd5(NewView(events)); got.Status == Fail || (len(got.Untried) == 0) != c.tried {
 			t.Errorf("%s: %s, lacks %q; want it counted: %t", name, got, got.Untried, c.tried)
 		}
+	}
+}
+
+// TestRepeatAnsweredFirst: if a repeat is answered before the request that it repeats, that is still one repeat.
+func TestRepeatAnsweredFirst(t *testing.T) {
+	t.Parallel()
+	h := raced()
+	h.command("brd_1", "k", "open", vocab.Reported, true, 1)
+	for i := range h.events {
+		if e := &h.events[i]; e.Kind == history.Answer {
+			e.Replayed = !e.Replayed
+		}
+	}
+	if got := cmd5(NewView(h.events)); got.Status != Pass || !strings.Contains(got.Number, " 1 repeats,") {
+		t.Errorf("%s; want one repeat", got)
 	}
 }
 

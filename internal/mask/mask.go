@@ -176,6 +176,11 @@ func words(b *strings.Builder, text string) {
 			i++
 			continue
 		}
+		if to := fraction(text, i); to > i {
+			b.WriteString(text[i:to])
+			i = to
+			continue
+		}
 		end := wordEnd(text, i)
 		if w := known(text[i:end], i > 0 && text[i-1] == '+'); w != "" {
 			b.WriteString(w)
@@ -301,6 +306,21 @@ func between(text string) (n int) {
 		n++
 	}
 	return n
+}
+
+// fraction is where the eight or nine digits of a fraction of a second end, as in 2026-10-05T10:00:05.123456789Z; i if none
+// begin there.
+func fraction(text string, i int) (end int) {
+	const before = len("2026-10-05T10:00:05.")
+	if i < before || text[i-1] != '.' {
+		return i
+	}
+	clock := text[i-before+len("2026-10-05") : i]
+	end = digitsEnd(text, i)
+	if n := end - i; n < 8 || n > 9 || !isDate(text[i-before:]) || clock[0] != 'T' || clock[3] != ':' || clock[6] != ':' || len(digitsOf(clock)) != 6 {
+		return i
+	}
+	return end
 }
 
 // isDate reports whether a text begins with a date of this century, as 2026-10-05.

@@ -12,7 +12,7 @@ import (
 func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
 	if _, null := n.(*ast.NullNode); !null {
 		if _, ok := n.(ast.MapNode); !ok {
-			b.Problem(PosOf(n), "expected a mapping, found %s", KindOf(n))
+			b.Problem(PosOf(n), "expected a mapping%s, found %s", example(v.Type()), KindOf(n))
 			return
 		}
 	}
@@ -41,6 +41,21 @@ func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
 			b.Problem(PosOf(n), "%q is missing", name)
 		}
 	}
+}
+
+// example shows a mapping with the keys that it must have; "" if there are none.
+func example(t reflect.Type) string {
+	var keys []string
+	for name, f := range fieldsOf(t) {
+		if f.required {
+			keys = append(keys, name+": ...")
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	slices.Sort(keys)
+	return " such as {" + strings.Join(keys, ", ") + "}"
 }
 
 // Literal is a text that may contain a template; ok is false if it does.

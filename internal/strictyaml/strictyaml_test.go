@@ -87,7 +87,7 @@ s.yaml:2:24: "hodl" is not valid for ways, did you mean "hold"?`,
 		"parts:\n\t- size: 1":          "s.yaml:2:1: tabs aren't allowed here: indent with spaces",
 		"# only a comment":             "s.yaml:1:1: the file is empty",
 		"":                             "s.yaml:1:1: the file is empty",
-		"- a":                          "s.yaml:1:1: expected a mapping, found a list",
+		"- a":                          "s.yaml:1:1: expected a mapping such as {name: ...}, found a list",
 	} {
 		var got sample
 		err := Decode("s.yaml", []byte(source), &got, nil, nil)

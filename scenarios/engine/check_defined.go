@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -74,6 +75,8 @@ func (c *checker) undefined() {
 			hint := strictyaml.Hint(n, valid)
 			if w := elsewhere[n]; w != "" && !e.ref {
 				hint = ", write " + w
+			} else if e.ref && near.Name(n, valid) == "" {
+				hint = "; define it in a cohort, permit or set step" // valid may hold only people where a door is missing
 			}
 			c.b.Problem(pos, "unknown name %q%s", n, hint)
 		}

@@ -69,7 +69,7 @@ func TestVerdicts(t *testing.T) {
 		"a failure read":  {`steps: [{call: {path: /nowhere}, expect: "1 == 1 or headers == 2"}]`, nil, judge.Fail, "expected a success, found 404", 4},
 		"a status said":   {`steps: [{call: {path: /nowhere}, expect: status == 404}]`, nil, judge.Pass, "", 0},
 		"cannot go on":    {`steps: [{clear: "${file}"}]`, nil, judge.Blocked, "no fault called one is armed", 4},
-		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, which needs 5", 4},
+		"too few boards":  {`steps: [{cohort: {name: a, boards: 5, atLeast: 5}}]`, nil, judge.Blocked, "only 1 board for cohort a, which needs 5; --boards or a --world file gives the testbed more", 4},
 		"target lacks it": {`{needs: {boards: 2}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs 2 live boards, but the target has 1", 6},
 		"no test place":   {`{needs: {test: true}, steps: [{expect: 1 == 1}]}`, nil, judge.Skipped, "needs a test place", 6},
 		"does not count":  {`steps: [{set: {hits: 0}, require: hits > 0}]`, nil, judge.Invalid, "require: expected hits > 0", 6},
@@ -238,6 +238,7 @@ func TestNames(t *testing.T) {
 		"steps:\n  - expect: a = 1":         `one.yaml:2:15: expression: unexpected "="; to compare, write ==`,
 		"steps:\n  - clock: {to: cut+36h}":  `one.yaml:2:17: no mark "cut" in this file`,
 		"steps:\n  - clock: freezee":        `one.yaml:2:12: "freezee" is not a valid clock, did you mean "freeze"?`,
+		"steps:\n  - clock: 36h":            `one.yaml:2:12: "36h" is not a valid clock, write clock: {advance: 36h}`,
 		"steps:\n  - {log: a, pause: 1s}":   `one.yaml:2:5: a step has one verb, found pause and log`,
 		"steps:\n  - load: {rate: 1, duration: 1s, faults: [{fault: offline, share: 1}]}": `one.yaml:2:11: load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background`,
 		"steps:\n  - load: {rate: 1, duration: 1s, fleet: {boards: 5}}":                   `one.yaml:2:11: load: fleet: only plans for doorlab load can have one; a scenario uses the boards of its world`,
@@ -252,7 +253,7 @@ func TestNames(t *testing.T) {
 		"name: x":                                                                         `one.yaml:1:1: "steps" is missing`,
 		"steps:\n  - never: 1s\n    pause: 1s":                                            `never needs an expectation`,
 		"steps:\n  - cohort: {name: a, bords: 1}":                                         `unknown key "bords", did you mean "boards"?`,
-		"steps:\n  - present: {person: ann, door: nobody.doors}":                          `unknown name "ann"`,
+		"steps:\n  - present: {person: ann, door: nobody.doors}":                          `unknown name "ann"; define it in a cohort, permit or set step`,
 	} {
 		_, err := Parse("one.yaml", []byte(source))
 		var ps Problems
@@ -279,13 +280,13 @@ func TestOneMistakeIsReportedOnce(t *testing.T) {
   - wait: later`: "one.yaml:2:5: unknown key \"mrk\", did you mean \"mark\"?\none.yaml:4:14: unknown key \"backgrond\", did you mean \"background\"?",
 		`
   - synced: {of: store}
-  - boards: {of: store, all: not online}`: `one.yaml:2:18: unknown name "store"`,
+  - boards: {of: store, all: not online}`: `one.yaml:2:18: unknown name "store"; define it in a cohort, permit or set step`,
 		`
   - cohort: {name: stroe}
   - synced: {of: store}`: `one.yaml:3:18: unknown name "store", did you mean "stroe"?`,
 		`
   - synced: {off: store}
-  - {boards: {of: one, all: not online}, expect: stauts == 1}`: "one.yaml:2:14: unknown key \"off\", did you mean \"of\"?\none.yaml:3:19: unknown name \"one\"\none.yaml:3:50: unknown name \"stauts\", did you mean \"status\"?",
+  - {boards: {of: one, all: not online}, expect: stauts == 1}`: "one.yaml:2:14: unknown key \"off\", did you mean \"of\"?\none.yaml:3:19: unknown name \"one\"; define it in a cohort, permit or set step\none.yaml:3:50: unknown name \"stauts\", did you mean \"status\"?",
 	} {
 		_, err := Parse("one.yaml", []byte("steps:"+source))
 		var ps Problems

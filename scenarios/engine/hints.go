@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/faults"
 )
 
 // methods are what people who know hurl begin a request with.
@@ -30,6 +32,25 @@ func (*Step) HintKey(wrong string) string {
 		return ", use capture: {name: data.permitId}"
 	case key == "retry" || key == "retries":
 		return ", use within: 10s"
+	}
+	return hintVerb(key)
+}
+
+// hintVerb names the verb for what people call by a word of their own.
+func hintVerb(key string) string {
+	switch {
+	case key == "open" || key == "hold" || key == "close":
+		return fmt.Sprintf(", use command: {door: ..., command: %s}", key)
+	case key == "sleep" || key == "delay":
+		return ", use pause: 5s, or clock: {advance: 5s} to move the lab's time"
+	case key == "advance" || key == "jump":
+		return ", use clock: {advance: 36h}"
+	case key == "freeze" || key == "run":
+		return ", use clock: " + key
+	case key == "cut" || key == "disconnect":
+		return ", use fault: {fault: offline, of: ...}"
+	case slices.Contains(faults.Names(), key):
+		return fmt.Sprintf(", use fault: {fault: %s, of: ...}", key)
 	}
 	return ""
 }

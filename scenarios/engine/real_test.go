@@ -85,6 +85,20 @@ steps:
 	}
 }
 
+// TestOutageTooOld: a denial after 36 h that is unexpected says how old the outage was; with a lost clock there is no age.
+func TestOutageTooOld(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[float64]string{129600.361: "reason outage_limit; the outage was 36h0m0.361s old (freeze", -1: "reason outage_limit\n"} {
+		f := newFake(t)
+		f.reasons = map[string]string{"01012345678": "outage_limit"}
+		f.lines = []m{{"action": "deny", "outageAgeSec": age}}
+		res, out := play(t, f, "steps: [{present: {phone: \"01012345678\", door: dor_1, result: opened}}]", Options{})
+		if got := res.Files[0].Reason + "\n"; !strings.Contains(got, want) {
+			t.Errorf("age %g: got %q, want %q in it\n%s", age, got, want, out)
+		}
+	}
+}
+
 // TestControlCharacters: what a file or an answer brings does nothing to a terminal.
 func TestControlCharacters(t *testing.T) {
 	t.Parallel()

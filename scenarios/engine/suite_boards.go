@@ -223,7 +223,15 @@ func (c *Cohort) least(x *frame) int {
 func (c *Cohort) few(x *frame, cohort string, from []*boardInfo, found, least int) error {
 	f := x.file.file
 	if !f.choosy() {
-		return fmt.Errorf("only %s for cohort %s, which needs %d", amount.Many(found, "board"), cohort, least)
+		more, target := "", x.file.run.target
+		switch {
+		case c.From.set() || x.file.run.keysOnly():
+		case !target.Shared():
+			more = "; --boards or a --world file gives the testbed more"
+		case found == 0 && len(target.Control) == 1:
+			more = "; if the boards have a process of their own, pass its --control, too"
+		}
+		return fmt.Errorf("only %s for cohort %s, which needs %d%s", amount.Many(found, "board"), cohort, least, more)
 	}
 	why := fmt.Sprintf("needs %s: the target has %d for cohort %s, which needs %d", f.needsBoards(), found, cohort, least)
 	if c.Kind != "test" && !c.Real {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
@@ -42,9 +43,24 @@ func (p *Present) run(x *frame) (fields, error) {
 	}
 	err = x.decided(p.Result, p.Reason, out)
 	if bad := (*failure)(nil); errors.As(err, &bad) {
-		bad.text += x.behind(door)
+		bad.text += outageAge(out) + x.behind(door)
 	}
 	return out, err
+}
+
+// outageAge says how old the outage was after which a board decided nothing any more; "" for other decisions.
+func outageAge(out fields) string {
+	lines, _ := out["journal"].([]any)
+	if out["reason"] != "outage_limit" || len(lines) == 0 {
+		return ""
+	}
+	line, _ := lines[0].(map[string]any)
+	sec, _ := line["outageAgeSec"].(float64)
+	if sec <= 0 {
+		return "" // a lost clock
+	}
+	age := time.Duration(sec * float64(time.Second)).Round(time.Millisecond)
+	return fmt.Sprintf("; the outage was %s old (freeze the clock before the cut to reach an exact age)", age)
 }
 
 // behind says that a door's board lacks a change, which may be why it decided unexpectedly; "" if it doesn't. The report

@@ -154,7 +154,10 @@ type Clock struct {
 }
 
 func (c *Clock) BindShort(b *strictyaml.Binder, text string, pos Pos) {
-	if c.Do = text; text != "freeze" && text != "run" {
+	c.Do = text
+	if _, err := duration(text); err == nil {
+		b.Problem(pos, "%q is not a valid clock, write clock: {advance: %s}", text, text)
+	} else if text != "freeze" && text != "run" {
 		b.Problem(pos, "%q is not a valid clock%s", text, strictyaml.Hint(text, []string{"freeze", "run"}))
 	}
 }

@@ -143,7 +143,7 @@ func (c Config) goLive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if site, _ := c.Inbox.Site(placeID); site.Kind != "test" {
-		refuse(w, fail.New(fail.RuleViolated, "the checklist is computed from the traffic of a test place; this is a live place"))
+		refuse(w, fail.New(fail.RuleViolated, "the checklist is computed from the requests to a test place; this is a live place ('doorlab place list' shows which is which)"))
 		return
 	}
 	list, kept := c.Inbox.Recorder.List(placeID, inbox.Filter{})

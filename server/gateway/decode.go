@@ -29,7 +29,8 @@ func decodeHello(payload []byte) (wire.Hello, error) {
 		}
 		err = ranges(field{"boot", h.Boot < 0}, field{"buffered", h.Buffered < 0}, field{"digest", len(h.Digest) > 64}, field{"dropped", h.Dropped < 0},
 			field{"outageAgeMs", h.OutageAgeMs != -1 && !whole(h.OutageAgeMs)},
-			field{"partial", !whole(p.To) || p.Page < 0 || len(p.Digest) > 64}, field{"revision", !whole(h.Revision)})
+			field{"partial", !whole(p.To) || p.Page < 0 || len(p.Digest) > 64}, field{"proto", h.Proto != wire.Version},
+			field{"revision", !whole(h.Revision)})
 	}
 	if err == nil && h.Netloss != nil {
 		err = board.CheckPolicy(*h.Netloss)

@@ -16,8 +16,8 @@ func TestHelloIsRefused(t *testing.T) {
 			r := newRig(t)
 			b := r.connect("brd_1")
 			b.say(wire.UpHello, payload)
-			if !b.ended() || r.Status("brd_1").State != "unknown" || r.Snapshot().Refused != 1 || r.backs.all() != "" {
-				t.Errorf("got %+v and %q, want one refused connection and nothing passed on", r.Snapshot(), r.backs.all())
+			if !b.ended() || r.Status("brd_1").State != "unknown" || r.Snapshot().Refused != 1 || r.Status("brd_1").Drops[dropGarbage] != 1 || r.backs.all() != "" {
+				t.Errorf("got %+v and %q, want one refused connection, one message dropped and nothing passed on", r.Snapshot(), r.backs.all())
 			}
 			b.quiet()
 		})

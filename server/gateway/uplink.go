@@ -66,7 +66,7 @@ func encode(v any) []byte {
 func (b *peer) hello(l *link, payload []byte) error {
 	g := b.g
 	h, err := decodeHello(payload)
-	if err != nil || h.Proto != wire.Version {
+	if err != nil {
 		g.count.refused.Add(1)
 		l.close(errProto)
 		return err

@@ -115,12 +115,14 @@ func (m *merge) settings(wp, before world.Place) {
 	for _, s := range []struct {
 		name     string
 		now, was any
+		use      string
 	}{
-		{"timezone", wp.Timezone, before.Timezone}, {"entryPhone", wp.EntryPhone, before.EntryPhone}, {"hours", wp.Hours, before.Hours},
-		{"closures", wp.Closures, before.Closures}, {"holidays", wp.Holidays, before.Holidays}, {"memberships", wp.Memberships, before.Memberships},
+		{"timezone", wp.Timezone, before.Timezone, "'doorlab place set'"}, {"entryPhone", wp.EntryPhone, before.EntryPhone, "'doorlab place set'"},
+		{"closures", wp.Closures, before.Closures, "'doorlab place set'"}, {"holidays", wp.Holidays, before.Holidays, "'doorlab place set'"},
+		{"hours", wp.Hours, before.Hours, "the API"}, {"memberships", wp.Memberships, before.Memberships, "the API"},
 	} {
 		if jsonText(s.now) != jsonText(s.was) {
-			m.note("%s of the place %s can't be changed by the world file any more; use the API", s.name, wp.ID)
+			m.note("%s of the place %s can't be changed by the world file any more; use %s", s.name, wp.ID, s.use)
 		}
 	}
 }
@@ -209,10 +211,10 @@ func (m *doorMerge) door(boardID string, d world.Door) error {
 func (m *doorMerge) rules(d world.Door) {
 	was, known := m.doorsBefore[d.ID]
 	if known && was.IsEntry() != d.IsEntry() {
-		m.note("entry of the door %s can't be changed by the world file any more; use the control API", d.ID)
+		m.note("entry of the door %s can't be changed by the world file any more; use 'doorlab place door'", d.ID)
 	}
 	if known && permitHours(was) != permitHours(d) {
-		m.note("entryPermitMaxHours of the door %s can't be changed by the world file any more; use the control API", d.ID)
+		m.note("entryPermitMaxHours of the door %s can't be changed by the world file any more; use 'doorlab place door'", d.ID)
 	}
 }
 
