@@ -101,9 +101,7 @@ func TestCopies(t *testing.T) {
 		`{call: {path: /echo}, capture: {a: data}}, {call: {path: /echo}, capture: {b: data}}, {expect: a == b}`:              judge.Pass,
 		get + `{cases: [{n: 3}, {n: 4}], group: [{set: {b: "${row.n}"}}, {cases: [{n: 3}], expect: b == row.n or a.n == 3}]}`: judge.Pass,
 	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, newFake(t), "steps: ["+steps+"]", want, "")
 	}
 }
 
@@ -131,9 +129,7 @@ func TestWholeResult(t *testing.T) {
 			`{call: {path: /echo}, capture: {res: it}}, {expect: '` + expect + `'}`,
 			`{call: {path: /echo}, expect: '` + strings.NewReplacer("(res,", "(it,", "(res)", "(it)", "in res", "in it", "res.", "it.").Replace(expect) + `'}`,
 		} {
-			if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-				t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-			}
+			ends(t, newFake(t), "steps: ["+steps+"]", want, "")
 		}
 	}
 }
@@ -158,9 +154,7 @@ func TestListsAgree(t *testing.T) {
 		`{if: seed < 0, group: [{call: {path: /echo}, clauses: [CMD-2]}]}, {call: {path: /echo}}`: judge.Invalid,
 		`{if: seed < 0, group: [{call: {path: /echo}}]}, {call: {path: /echo}}`:                   judge.Pass,
 	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, newFake(t), "steps: ["+steps+"]", want, "")
 	}
 }
 
@@ -195,9 +189,7 @@ func TestOneAnswer(t *testing.T) {
 	} {
 		f := newFake(t)
 		f.lines = []m{{"action": "pulse", "cause": "onsite", "at": "2026-03-01T09:00:00.000Z"}}
-		if res, out := play(t, f, "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, f, "steps: ["+steps+"]", want, "")
 	}
 }
 
@@ -223,9 +215,7 @@ func TestOwnNames(t *testing.T) {
 		steps := `{cohort: {name: one, boards: 1}, capture: {many: count}}, {mark: start}, {permit: {person: ann, place: "\"plc_1\"", doors: ["\"dor_1\""]}}, ` +
 			`{key: {name: till, place: "\"plc_1\""}}, {clock: freeze, capture: {now: now, state: mode}}, ` +
 			`{fault: {fault: noop, name: n, of: one}}, {clear: n, capture: {hit: hits}}, {expect: '(` + expect + `) or many + hit == 99 or now == state'}`
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", expect, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, newFake(t), "steps: ["+steps+"]", want, "")
 	}
 }
 
@@ -276,9 +266,7 @@ func TestLookedAtNothing(t *testing.T) {
 		none + `, {call: {path: /echo}, clauses: [CMD-7]}`:                             judge.Invalid,
 		strings.Replace(none, `, clauses: [CMD-7]`, "", 1) + `, {call: {path: /echo}}`: judge.Pass,
 	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, newFake(t), "steps: ["+steps+"]", want, "")
 	}
 }
 

@@ -98,9 +98,7 @@ func TestIdleRows(t *testing.T) {
 		`{call: {path: /echo}, expect: status > 1000, never: 20ms}`: judge.Invalid,
 		`{call: {path: /echo}, expect: data.n > 1000, never: 20ms}`: judge.Pass,
 	} {
-		if got, out := play(t, newFake(t), "steps: ["+source+"]", Options{}); got.Files[0].Status != want {
-			t.Errorf("%s: got %s, want %s\n%s", source, got.Files[0].Status, want, out)
-		}
+		ends(t, newFake(t), "steps: ["+source+"]", want, "")
 	}
 }
 
@@ -149,9 +147,7 @@ func TestWordsOfTheFile(t *testing.T) {
 		`{call: {path: /echo}, expect: 'not (data.name in ["Bob", "Eve"])'}`:                                      judge.Invalid,
 		`{call: {path: /echo}, expect: 'not (data.name in ["Bob", "Ann Lee"])'}, {log: Ann Lee isn't in anymore}`: judge.Pass,
 	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, newFake(t), "steps: ["+steps+"]", want, "")
 	}
 }
 
