@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/mqtt"
 	"github.com/doorlab/doorlab/internal/certs"
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/record"
@@ -92,18 +93,8 @@ type Ready struct {
 	SIP          string `json:"sip,omitempty"`     // host:port, UDP and TCP; only when asked for
 	Shard        string `json:"shard,omitempty"`   // i/n: the places are this shard of the world; "" = all of it
 	// RepeatableSecrets: live places' keys and board passwords can be computed from the seed.
-	RepeatableSecrets bool         `json:"repeatableSecrets,omitempty"`
-	Places            []ReadyPlace `json:"places"`
-}
-
-// ReadyPlace is one place of the ready line. APIKey is nil once revoked, and for a live place without a key that has
-// both scopes.
-type ReadyPlace struct {
-	PlaceID    string  `json:"placeId"`
-	Name       string  `json:"name"`
-	Kind       string  `json:"kind"`
-	APIKey     *string `json:"apiKey"`
-	EntryPhone string  `json:"entryPhone,omitempty"`
+	RepeatableSecrets bool           `json:"repeatableSecrets,omitempty"`
+	Places            []client.Place `json:"places"`
 }
 
 // Errors of Start that are the caller's mistakes.
