@@ -33,9 +33,9 @@ type peopleView struct {
 	Picked   bool // Door was asked for
 	At       string
 	Grants   []personGrant
-	Total    int64      // of grants; the latest are shown
-	Why      *explained // nil = nothing was asked
-	Trouble  string     // what was wrong about the question
+	Total    int64            // of grants; the latest are shown
+	Why      *why.Explanation // nil = nothing was asked
+	Trouble  string           // what was wrong about the question
 	Exposure []why.Exposed
 	Unread   string // why there is no Exposure
 }
@@ -92,20 +92,6 @@ func (g personGrant) KindWord() string { return "people." + g.Kind }
 
 // StateWord is the key of its state.
 func (g personGrant) StateWord() string { return "state." + g.State }
-
-// explained is the control API's answer to why.
-type explained struct {
-	Person     string `json:"person"`
-	DoorName   string `json:"doorName"`
-	By         string `json:"by"`
-	PhoneEntry string `json:"phoneEntry"`
-	KnownSince string `json:"knownSince"`
-	Says       string `json:"says"`
-	why.Answer
-}
-
-// Sides are both, for the page.
-func (x *explained) Sides() []why.Side { return []why.Side{x.Server, x.Board} }
 
 func stateClass(state string) string {
 	switch state {
@@ -166,7 +152,7 @@ func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string
 	if v.At != "" {
 		ask.Set("at", v.At)
 	}
-	var x explained
+	var x why.Explanation
 	if err := c.lab(r.Context(), http.MethodGet, "/why?"+ask.Encode(), nil, &x); err != nil {
 		v.Trouble = err.Error()
 		return
