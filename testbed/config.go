@@ -62,7 +62,6 @@ type Config struct {
 	Long         bool                     // the history may be too long for memory: its older events are on disk
 	Recorded     bool                     // with OnDemand: the recording begins at once, so that GET /history has the whole run
 	TrustedProxy []string                 // whose X-Forwarded-For counts
-	Descriptors  int                      // what the listeners share; 0 = the process's limit
 	Wait         time.Duration            // of the server for a board's report; 0 = 8 s
 	NotAfter     time.Duration            // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
