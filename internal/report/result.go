@@ -270,7 +270,7 @@ func (res *Result) filesSay() {
 	}
 	for _, f := range res.Files {
 		if f.Status == res.Status {
-			why := firstLine(f.Reason)
+			why := FirstLine(f.Reason)
 			if !strings.HasPrefix(why, f.Path) && !strings.HasPrefix(why, filepath.Base(f.Path)) { // or it has the line of the file, too
 				why = strings.TrimSuffix(f.label()+": "+why, ": ")
 			}
