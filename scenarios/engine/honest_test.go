@@ -11,7 +11,7 @@ import (
 func TestReadAfterAnd(t *testing.T) {
 	t.Parallel()
 	const lines = `{journal: {of: "\"brd_1\""}, expect: `
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		lines + `count == 1 and last.cause == "command" or count == 0}`:                         judge.Pass,
 		lines + `not (count > 0 and last.cause == "onsite")}`:                                   judge.Pass,
 		lines + `count > 0 and last.cause == "onsite", never: 30ms}`:                            judge.Pass,
@@ -20,15 +20,13 @@ func TestReadAfterAnd(t *testing.T) {
 		`{call: {path: /echo}, expect: 'not (status == 200 and data.nope == "x")'}`:             judge.Blocked,
 		`{call: {path: /echo}, expect: 'status == 200 and data.nope == "x"', never: 30ms}`:      judge.Blocked,
 		`{call: {path: /echo}, expect: 'status == 200 and data.nope != "x" and data.n < 1000'}`: judge.Blocked,
-	} {
-		ends(t, newFake(t), "steps: ["+steps+"]", want, "")
-	}
+	})
 }
 
 // TestHowLongSynced: synced waits longer than any answer to a request; a limit beyond its own says nothing.
 func TestHowLongSynced(t *testing.T) {
 	t.Parallel()
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		`{synced: {}, expect: ms < 30000}`:                                    judge.Pass,
 		`{synced: {}, expect: ms <= 60000}`:                                   judge.Invalid,
 		`{synced: {}, expect: ms < 60000}`:                                    judge.Invalid,
@@ -45,9 +43,7 @@ func TestHowLongSynced(t *testing.T) {
 		`{call: {path: /echo}, within: 5m, expect: ms < 30000}`:               judge.Invalid,
 		`{call: {path: /echo}, capture: {took: ms}}, {expect: took < 30000}`:  judge.Invalid,
 		`{call: {path: /echo}, background: b}, {wait: b, expect: ms < 30000}`: judge.Invalid,
-	} {
-		ends(t, newFake(t), "steps: ["+steps+"]", want, "")
-	}
+	})
 }
 
 // TestRelayOfTheOpposite: had the decision been the opposite, the relay's journal would say something else.
