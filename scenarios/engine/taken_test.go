@@ -31,19 +31,3 @@ steps:
 		t.Errorf("got %s %q, spared %v; want PASS and the doors of brd_1 spared\n%s", got.Status, got.Reason, spared, out)
 	}
 }
-
-// TestTokensOfALoad: a load has every control listener's own token.
-func TestTokensOfALoad(t *testing.T) {
-	t.Parallel()
-	_, _, both := twoFakes(t, 0)
-	both.Tokens = []string{"token-of-the-server", "token-of-the-boards"}
-	var got loadtest.Target
-	load := func(_ context.Context, target loadtest.Target, _ loadtest.Plan, _ loadtest.Options) (loadtest.Result, error) {
-		got = target
-		return loadtest.Result{Verdict: loadtest.Pass, SentRate: 1, Sent: 1}, nil
-	}
-	playOn(t, both, "steps: [{load: {rate: 1/s, duration: 1s}}]", Options{Loader: load})
-	if !slices.Equal(got.Control, both.Control) || !slices.Equal(got.Tokens, both.Tokens) {
-		t.Errorf("the load's control listeners are %v with %v, want %v with %v", got.Control, got.Tokens, both.Control, both.Tokens)
-	}
-}

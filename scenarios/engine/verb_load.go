@@ -18,14 +18,6 @@ func (l *LoadPlan) title() string { return strings.TrimSpace(l.Plan.Name) }
 func (l *LoadPlan) run(x *frame) (fields, error) {
 	t := x.run.target
 	t.Ahead = 0 // a control listener tells more exactly, and without one the file would not be played
-	t.Places = slices.DeleteFunc(slices.Clone(t.Places), func(p Place) bool { return p.APIKey == "" })
-	if lab := x.run.lab; lab != nil && lab.main != "" {
-		t.Control = append([]string{lab.main}, slices.DeleteFunc(slices.Clone(lab.all), func(c string) bool { return c == lab.main })...)
-		t.Tokens = nil
-		for _, c := range t.Control {
-			t.Tokens = append(t.Tokens, lab.token[c])
-		}
-	}
 	plan := l.Plan
 	if plan.Name == "" {
 		plan.Name = x.file.file.Base()
