@@ -59,19 +59,7 @@ func (v peopleView) After(x why.Exposed) string {
 }
 
 // personGrant is one of the control API's grants.
-type personGrant struct {
-	GrantID     string  `json:"grantId"`
-	Kind        string  `json:"kind"`
-	ExternalRef string  `json:"externalRef"`
-	Name        string  `json:"name"`
-	Person      string  `json:"person"`
-	State       string  `json:"state"`
-	StartsAt    string  `json:"startsAt"`
-	EndsAt      *string `json:"endsAt"`
-	UseCount    int64   `json:"useCount"`
-
-	DoorIDs []string `json:"doorIds"` // empty = every door
-}
+type personGrant struct{ control.Grant }
 
 // Linked reports whether it has a link that may still work.
 func (g personGrant) Linked() bool { return g.Kind == "permit" && g.State != "revoked" }
