@@ -2,6 +2,7 @@ package boardsim
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -130,12 +131,7 @@ func (f *Fleet) atDoor(w http.ResponseWriter, doorID string) *board {
 	}
 	b := f.byDoor[doorID]
 	if b == nil {
-		known := make([]string, 0, len(f.byDoor))
-		for id := range f.byDoor {
-			known = append(known, id)
-		}
-		slices.Sort(known)
-		unknownDoor(w, doorID, near.Hint(doorID, known))
+		unknownDoor(w, doorID, near.Hint(doorID, slices.Sorted(maps.Keys(f.byDoor))))
 	}
 	return b
 }

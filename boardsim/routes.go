@@ -35,8 +35,8 @@ func (f *Fleet) Routes(r chi.Router) {
 		l := f.faults.List()
 		control.List(w, l, len(l))
 	})
-	r.Get("/faults/{id}", f.showFault)
-	r.Delete("/faults/{id}", f.disarm)
+	r.Get("/faults/{id}", aFault(f.faults.Find, "no fault %q has been armed here recently"))
+	r.Delete("/faults/{id}", aFault(f.faults.Remove, "no fault %q is armed ('doorlab fault list' shows what is)"))
 	r.Post("/faults/"+resetAll, func(w http.ResponseWriter, _ *http.Request) {
 		gone := f.faults.Reset()
 		control.Data(w, map[string]any{"removed": len(gone)})
@@ -238,30 +238,19 @@ func (f *Fleet) heard(ctx context.Context) {
 	}
 }
 
-func (f *Fleet) showFault(w http.ResponseWriter, r *http.Request) {
-	id := chi.URLParam(r, "id")
-	if id == resetAll {
-		control.FailMethod(w, r, http.MethodPost)
-		return
+// aFault answers with the fault of the path; missing says that there is none.
+func aFault(get func(id string) (faults.Armed, error), missing string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id := chi.URLParam(r, "id")
+		if id == resetAll {
+			control.FailMethod(w, r, http.MethodPost)
+			return
+		}
+		a, err := get(id)
+		if err != nil {
+			control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf(missing, id), nil)
+			return
+		}
+		control.Data(w, a)
 	}
-	a, err := f.faults.Find(id)
-	if err != nil {
-		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q has been armed here recently", id), nil)
-		return
-	}
-	control.Data(w, a)
-}
-
-func (f *Fleet) disarm(w http.ResponseWriter, r *http.Request) {
-	id := chi.URLParam(r, "id")
-	if id == resetAll {
-		control.FailMethod(w, r, http.MethodPost)
-		return
-	}
-	gone, err := f.faults.Remove(id)
-	if err != nil {
-		control.Fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("no fault %q is armed ('doorlab fault list' shows what is)", id), nil)
-		return
-	}
-	control.Data(w, gone)
 }

@@ -51,17 +51,14 @@ func product(t *testing.T) map[string]families {
 	if a, err := c.Open(t.Context(), w.Places[1].Boards[0].Doors[0].ID, "dashboards-1"); err != nil || a.Status != http.StatusOK {
 		t.Fatalf("opening a door: %v, %v, want status 200", a, err)
 	}
-	place := tb.Ready.Places[1]
 	load := loadtest.NewMetrics()
 	plan := filepath.Join(t.TempDir(), "plan.yaml")
 	must.OK(t, os.WriteFile(plan, []byte("rate: 20/s\nduration: 1s\nmaxLag: 30s\n"), 0o600))
-	must.Get(loadtest.Run(t.Context(), loadtest.Target{HTTP: tb.Ready.HTTP, TLS: trust,
-		Places: []loadtest.Place{{PlaceID: place.PlaceID, Name: place.Name, Kind: place.Kind, APIKey: *place.APIKey}}},
-		must.Get(loadtest.Load(plan))(t), loadtest.Options{OutDir: t.TempDir(), Metrics: load}))(t)
+	target := engine.Target{HTTP: tb.Ready.HTTP, TLS: trust, Places: engine.PlacesOf(tb.Ready.Places[1:2])}
+	must.Get(loadtest.Run(t.Context(), target, must.Get(loadtest.Load(plan))(t), loadtest.Options{OutDir: t.TempDir(), Metrics: load}))(t)
 	check := engine.NewMetrics()
 	file := must.Get(engine.Parse("check.yaml", []byte("steps:\n  - call: {path: /device/v1/devices, token: \"\", status: 401, error: token_missing}\n    clauses: [AUTH-2]\n")))(t)
-	must.Get(engine.Run(t.Context(), engine.Target{HTTP: tb.Ready.HTTP, TLS: trust, Places: []engine.Place{{PlaceID: place.PlaceID, Name: place.Name, Kind: place.Kind, APIKey: *place.APIKey}}}, []*engine.File{file},
-		engine.Options{Metrics: check}))(t)
+	must.Get(engine.Run(t.Context(), target, []*engine.File{file}, engine.Options{Metrics: check}))(t)
 	return map[string]families{"server": page(t, tb.Ready.Control+"/metrics"), "boards": page(t, f.Ready.Control+"/metrics"),
 		"load": shown(t, load.Gatherer()), "check": shown(t, check.Gatherer())}
 }

@@ -99,19 +99,11 @@ func (res *Result) judgeGuarantees() {
 }
 
 // clients has one client per control listener.
-func (t Target) clients() (out []client.Client) {
+func clients(t Target) (out []client.Client) {
 	for i, base := range t.Control {
-		out = append(out, client.Client{Base: base, Token: t.token(i), HTTP: client.Trusting(t.TLS)})
+		out = append(out, client.Client{Base: base, Token: t.Token(i), HTTP: client.Trusting(t.TLS)})
 	}
 	return out
-}
-
-// token of the i-th control listener.
-func (t Target) token(i int) string {
-	if i < len(t.Tokens) {
-		return t.Tokens[i]
-	}
-	return t.ControlToken
 }
 
 // text is the part of the report for a terminal.

@@ -5,7 +5,6 @@ package loadtest
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,31 +14,14 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/live"
+	"github.com/doorlab/doorlab/internal/report"
 )
 
-// Target is where the load goes.
-type Target struct {
-	HTTP         string   // base URL of the API
-	Control      []string // base URLs of control listeners, the server's first; may be empty
-	ControlToken string   // of every control listener ...
-	Tokens       []string // ... or one of each
-	Places       []Place
-	TLS          *tls.Config // what is trusted over https; nil: the machine's authorities
-	// Marks are, for each of Control, where in its recording the run begins;
-	// nil for a target that is the run's own.
-	Marks []history.Position
-	// Ahead is how far the server's clock is ahead of this machine's, where its tokens tell and no control listener does.
-	Ahead time.Duration
-}
-
-// Place is one place and a key that may move its doors.
-type Place struct {
-	PlaceID string
-	Name    string
-	Kind    string // live or test
-	APIKey  string
-	Doors   int // in a Part's World: its number of doors; 0 everywhere = unknown
-}
+// What a load shares with scenarios.
+type (
+	Target = report.Target
+	Place  = report.Place
+)
 
 // Clock tells domain time.
 type Clock interface{ Now() time.Time }
@@ -102,7 +84,7 @@ func Run(ctx context.Context, t Target, p Plan, o Options) (Result, error) {
 	}
 	others := ""
 	if o.Judge && (r.shard == nil || r.shard.Index == 1) { // a scenario's load knows its own, and so does the shard that arms the plan's
-		others = armedAlready(inner, t.clients())
+		others = armedAlready(inner, clients(t))
 	}
 	if err := r.wait(inner); err != nil {
 		return Result{}, errors.Join(err, files.finish(Result{Schema: SchemaVersion, Version: o.Version, Seed: r.seed, World: r.world(), Plan: r.plan, Verdict: Invalid,
@@ -158,7 +140,7 @@ func (r *runner) wait(ctx context.Context) error {
 // step sends one schedule, and measures and judges it alone.
 func (r *runner) step(ctx context.Context, s *schedule, name string) (Result, error) {
 	r.api.promise.restart()
-	before, began := r.target.counts(ctx), clock.Mono()
+	before, began := countAll(ctx, r.target), clock.Mono()
 	c, src, w, err := r.attack(ctx, s, name)
 	spent := clock.Mono() - began
 	res := r.judge(s, c, src, w, ctx.Err() != nil)

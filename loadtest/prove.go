@@ -184,7 +184,7 @@ func (r *runner) gather(ctx context.Context, target Target, log *history.Log, cl
 		return t.add(e)
 	})
 	mine := newSieve(r.shard)
-	for i, c := range target.clients() {
+	for i, c := range clients(target) {
 		t.next(&t.since)
 		base, err := c.EachFrom(ctx, target.Marks, i, mine.keeps, func(e *history.Event) {
 			clocks.Shift(0, i, e)

@@ -86,20 +86,20 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 		if len(t.Control) == 0 {
 			return nil, ErrNoFaults
 		}
-		r.control = r.listeners(ctx, t.clients())
+		r.control = r.listeners(ctx, clients(t))
 	}
 	if clock, ok := o.Clock.(Looker); ok {
 		r.api.domain.ask = func(ctx context.Context) bool { clock.Look(ctx); return true }
 	}
 	if o.Clock == nil && len(t.Control) > 0 {
 		d := r.api.domain
-		d.ask = func(ctx context.Context) bool { return d.poll(ctx, r.via, t.Control[0], t.ControlToken) }
+		d.ask = func(ctx context.Context) bool { return d.poll(ctx, r.via, t.Control[0], t.Token(0)) }
 		if d.ask(ctx) {
 			r.follower.Go(func() { d.follow(ctx) })
 		}
 	}
 	if t.Marks != nil && o.Judge {
-		r.meter = client.MeasureClocks(ctx, t.clients())
+		r.meter = client.MeasureClocks(ctx, clients(t))
 	}
 	r.begun = history.Event{At: r.api.now().UnixMilli(), WallNs: clock.WallNow().UnixNano(), Text: r.api.run}
 	r.api.promise = r.api.readPromise(ctx, r.via)

@@ -82,9 +82,9 @@ type counted struct {
 	refused int64 // connections to its API that were beyond its limit
 }
 
-// counts reads what the generator and each process of the target have used so far. A listener that doesn't answer is
+// countAll reads what the generator and each process of the target have used so far. A listener that doesn't answer is
 // left out.
-func (t Target) counts(ctx context.Context) []counted {
+func countAll(ctx context.Context, t Target) []counted {
 	own := prometheus.NewRegistry()
 	own.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewGoCollector())
 	list, _ := own.Gather() // what it can't read is 0
@@ -95,7 +95,7 @@ func (t Target) counts(ctx context.Context) []counted {
 	all := []counted{countsOf("generator", families)}
 	fleets := 0
 	for _, base := range t.Control {
-		families, err := t.page(ctx, base)
+		families, err := metricsPage(ctx, t, base)
 		if err != nil {
 			continue
 		}
@@ -117,7 +117,7 @@ func (t Target) counts(ctx context.Context) []counted {
 	return all
 }
 
-func (t Target) page(ctx context.Context, base string) (map[string]*dto.MetricFamily, error) {
+func metricsPage(ctx context.Context, t Target, base string) (map[string]*dto.MetricFamily, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/metrics", http.NoBody)
@@ -162,7 +162,7 @@ func countsOf(name string, families map[string]*dto.MetricFamily) counted {
 func (r *runner) used(ctx context.Context, before []counted, seconds float64, res *Result) {
 	env := Environment{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), MaxProcs: runtime.GOMAXPROCS(0),
 		Link: r.opts.Link, Client: r.opts.Client, Report: r.opts.Report}
-	for _, now := range r.target.counts(ctx) {
+	for _, now := range countAll(ctx, r.target) {
 		env.Boards = max(env.Boards, now.boards)
 		for _, was := range before {
 			if was.Name != now.Name || was.began != now.began { // the process was restarted

@@ -35,7 +35,7 @@ func TestRefusedConnections(t *testing.T) {
 	defer server.Close()
 	r := &runner{target: Target{Control: []string{server.URL}}}
 	for _, more := range []int64{7, 0, 19_197} {
-		before := r.target.counts(t.Context())
+		before := countAll(t.Context(), r.target)
 		refused.Add(more)
 		var res Result
 		r.used(t.Context(), before, 1, &res)
@@ -58,7 +58,7 @@ func TestBoardsTime(t *testing.T) {
 // TestWhoseProcess: what shares the generator's process is named, the server only if its listener is there.
 func TestWhoseProcess(t *testing.T) {
 	t.Parallel()
-	own := (&Target{}).counts(t.Context())[0].began
+	own := countAll(t.Context(), Target{})[0].began
 	listener := func(began float64, server bool) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = fmt.Fprintf(w, "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds %f\n", began)
@@ -77,7 +77,7 @@ func TestWhoseProcess(t *testing.T) {
 		"generator, server, boards 1, boards 2": {listener(1, true), listener(2, false), listener(3, false)},
 	} {
 		var names []string
-		for _, c := range (&Target{Control: control}).counts(t.Context()) {
+		for _, c := range countAll(t.Context(), Target{Control: control}) {
 			names = append(names, c.Name)
 		}
 		if got := strings.Join(names, ", "); got != want {

@@ -125,15 +125,8 @@ func openWorld(ctx context.Context, c testbed.Config) (w engine.World, err error
 	if err != nil {
 		return w, err
 	}
-	w = engine.World{Stop: tb.Stop, Target: engine.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, ControlToken: tb.Ready.ControlToken}}
-	for _, p := range tb.Ready.Places {
-		key := ""
-		if p.APIKey != nil {
-			key = *p.APIKey
-		}
-		w.Target.Places = append(w.Target.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: key, EntryPhone: p.EntryPhone})
-	}
-	return w, nil
+	return engine.World{Stop: tb.Stop, Target: engine.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, Tokens: []string{tb.Ready.ControlToken},
+		Places: engine.PlacesOf(tb.Ready.Places)}}, nil
 }
 
 // mild keeps the shape of a plan and takes a part of its rate and time: the

@@ -29,7 +29,7 @@ func TestChangesWaitForOpenings(t *testing.T) {
 		}()
 		ref, phone, from, to := "r", "01012345678", time.Now(), time.Now().Add(time.Hour)
 		always, free := "always", "free"
-		by := grant.By{PlaceID: "plc_a"}
+		by := record.By{PlaceID: "plc_a"}
 		must.Get(s.grants.Register(by, grant.RegisterRequest{ExternalRef: &ref, Phone: &phone, StartsAt: &from, EndsAt: &to}))(t)
 		for name, change := range map[string]func() error{
 			"revocation": func() error {

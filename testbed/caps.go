@@ -19,11 +19,7 @@ func newCaps(c Config) (caps, error) {
 	if err != nil {
 		return caps{}, err
 	}
-	n := c.Descriptors
-	if n == 0 {
-		n = listen.Descriptors()
-	}
-	s := listen.Share(n)
+	s := listen.Share(listen.Descriptors())
 	return caps{public: listen.NewCap(s.Public, s.Public/2, proxies...), control: listen.NewCap(s.Control, s.Control/2),
 		broker: listen.NewCap(s.Broker, 0), greet: s.Greet}, nil
 }

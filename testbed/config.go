@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/mqtt"
 	"github.com/doorlab/doorlab/internal/certs"
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/record"
@@ -61,7 +62,6 @@ type Config struct {
 	Long         bool                     // the history may be too long for memory: its older events are on disk
 	Recorded     bool                     // with OnDemand: the recording begins at once, so that GET /history has the whole run
 	TrustedProxy []string                 // whose X-Forwarded-For counts
-	Descriptors  int                      // what the listeners share; 0 = the process's limit
 	Wait         time.Duration            // of the server for a board's report; 0 = 8 s
 	NotAfter     time.Duration            // how long after a request was accepted a board may begin to act; 0 = 5 s
 	Coalesce     time.Duration            // changes within it go to the boards together; 0 = 250 ms
@@ -92,18 +92,8 @@ type Ready struct {
 	SIP          string `json:"sip,omitempty"`     // host:port, UDP and TCP; only when asked for
 	Shard        string `json:"shard,omitempty"`   // i/n: the places are this shard of the world; "" = all of it
 	// RepeatableSecrets: live places' keys and board passwords can be computed from the seed.
-	RepeatableSecrets bool         `json:"repeatableSecrets,omitempty"`
-	Places            []ReadyPlace `json:"places"`
-}
-
-// ReadyPlace is one place of the ready line. APIKey is nil once revoked, and for a live place without a key that has
-// both scopes.
-type ReadyPlace struct {
-	PlaceID    string  `json:"placeId"`
-	Name       string  `json:"name"`
-	Kind       string  `json:"kind"`
-	APIKey     *string `json:"apiKey"`
-	EntryPhone string  `json:"entryPhone,omitempty"`
+	RepeatableSecrets bool           `json:"repeatableSecrets,omitempty"`
+	Places            []client.Place `json:"places"`
 }
 
 // Errors of Start that are the caller's mistakes.

@@ -184,18 +184,18 @@ func (t *Testbed) controlHooks() server.ControlHooks {
 
 // places lists the places with their keys, as the ready line does, as the database has them: what the control API
 // changed is no longer the world file's.
-func (t *Testbed) places() ([]ReadyPlace, error) {
+func (t *Testbed) places() ([]client.Place, error) {
 	l := t.life.Load()
 	if l == nil {
 		return nil, errRestarting
 	}
-	out := make([]ReadyPlace, 0, len(t.cfg.World.Places))
+	out := make([]client.Place, 0, len(t.cfg.World.Places))
 	for _, p := range t.cfg.World.Places {
 		now, err := l.server.Place(p.ID)
 		if err != nil {
 			return nil, err
 		}
-		row := ReadyPlace{PlaceID: p.ID, Name: now.Name, Kind: now.Kind, EntryPhone: now.EntryPhone}
+		row := client.Place{PlaceID: p.ID, Name: now.Name, Kind: now.Kind, EntryPhone: now.EntryPhone}
 		if key := p.MainKey(); key.ID != "" {
 			revoked, err := l.server.KeyRevoked(key.ID)
 			if err != nil {
@@ -231,14 +231,14 @@ func (t *Testbed) Boards() int { return t.fleet.Len() }
 func (t *Testbed) TestBoards() int { return t.cfg.World.TestBoards() }
 
 // Example is a place to try things out: its boards are simulated and its key works; ok is false if there is none.
-func (t *Testbed) Example() (place ReadyPlace, doorID string, ok bool) {
+func (t *Testbed) Example() (place client.Place, doorID string, ok bool) {
 	for i, p := range t.cfg.World.Places {
 		if !t.cfg.Fleet && p.Kind != world.Test || t.Ready.Places[i].APIKey == nil || len(p.Boards) == 0 || len(p.Boards[0].Doors) == 0 {
 			continue
 		}
 		return t.Ready.Places[i], p.Boards[0].Doors[0].ID, true
 	}
-	return ReadyPlace{}, "", false
+	return client.Place{}, "", false
 }
 
 // ExampleLink registers a permit for a week at a place and returns its entry link. Its phone is in no page of the docs, so

@@ -43,10 +43,8 @@ func inhabit(t *testing.T, script string) func(files ...*engine.File) engine.Res
 		away = away || e.Kind == history.Detached && e.BoardID == id
 		return away && e.Kind == history.Applied && e.BoardID == id
 	})
-	target := engine.Target{HTTP: bed.Ready.HTTP, Control: []string{bed.Ready.Control}, ControlToken: bed.Ready.ControlToken}
-	for _, p := range bed.Ready.Places {
-		target.Places = append(target.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
-	}
+	target := engine.Target{HTTP: bed.Ready.HTTP, Control: []string{bed.Ready.Control}, Tokens: []string{bed.Ready.ControlToken},
+		Places: engine.PlacesOf(bed.Ready.Places)}
 	return func(files ...*engine.File) engine.Result {
 		res := must.Get(engine.Run(t.Context(), target, files, engine.Options{Seed: 7}))(t)
 		return res

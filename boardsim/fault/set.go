@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/faults"
 )
 
 // Set holds the armed faults of a fleet. All methods are safe for concurrent use and cost next to nothing while nothing
@@ -21,7 +22,7 @@ type Set struct {
 	armed   []*armed            // oldest first
 	byBoard map[string][]*armed // by rank (where the fault stands in the list), then oldest first
 	hits    map[string]int64    // by fault name
-	gone    []Armed             // last states, oldest first, at most maxGone
+	gone    []faults.Armed      // last states, oldest first, at most maxGone
 
 	commands, lines, clocks atomic.Int32 // armed faults of each sort
 }
@@ -138,12 +139,12 @@ func (s *Set) tell(a *armed) {
 }
 
 // Remove undoes a fault and returns its last state. Error: ErrNotFound.
-func (s *Set) Remove(id string) (Armed, error) {
+func (s *Set) Remove(id string) (faults.Armed, error) {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.armed, func(a *armed) bool { return a.id == id })
 	if i < 0 {
 		s.mu.Unlock()
-		return Armed{}, ErrNotFound
+		return faults.Armed{}, ErrNotFound
 	}
 	a := s.armed[i]
 	s.armed = slices.Delete(s.armed, i, i+1)
@@ -155,20 +156,20 @@ func (s *Set) Remove(id string) (Armed, error) {
 
 // Find returns the state of a fault in force, or the last state, without its boards, of one that ended recently. Error:
 // ErrNotFound.
-func (s *Set) Find(id string) (Armed, error) {
+func (s *Set) Find(id string) (faults.Armed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.IndexFunc(s.armed, func(a *armed) bool { return a.id == id }); i >= 0 {
 		return s.armed[i].state(), nil
 	}
-	if i := slices.IndexFunc(s.gone, func(a Armed) bool { return a.FaultID == id }); i >= 0 {
+	if i := slices.IndexFunc(s.gone, func(a faults.Armed) bool { return a.FaultID == id }); i >= 0 {
 		return s.gone[i], nil
 	}
-	return Armed{}, ErrNotFound
+	return faults.Armed{}, ErrNotFound
 }
 
 // bury keeps the last state of a fault. Called with mu held.
-func (s *Set) bury(a *armed) Armed {
+func (s *Set) bury(a *armed) faults.Armed {
 	last := a.state()
 	kept := last
 	kept.Boards = []string{} // there may be thousands
@@ -180,7 +181,7 @@ func (s *Set) bury(a *armed) Armed {
 }
 
 // drop ends a fault that has been unlisted and returns its last state. Called with mu held.
-func (s *Set) drop(a *armed) Armed {
+func (s *Set) drop(a *armed) faults.Armed {
 	a.over = true
 	s.sort(a).Add(-1)
 	if a.timer != nil {
@@ -201,11 +202,11 @@ func (s *Set) drop(a *armed) Armed {
 }
 
 // Reset removes all faults and returns their last states.
-func (s *Set) Reset() []Armed {
+func (s *Set) Reset() []faults.Armed {
 	s.mu.Lock()
 	all := s.armed
 	s.armed = nil
-	out := make([]Armed, 0, len(all))
+	out := make([]faults.Armed, 0, len(all))
 	for _, a := range all {
 		out = append(out, s.drop(a))
 	}
@@ -217,10 +218,10 @@ func (s *Set) Reset() []Armed {
 }
 
 // List returns the armed faults, oldest first.
-func (s *Set) List() []Armed {
+func (s *Set) List() []faults.Armed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]Armed, 0, len(s.armed))
+	out := make([]faults.Armed, 0, len(s.armed))
 	for _, a := range s.armed {
 		out = append(out, a.state())
 	}
@@ -237,14 +238,14 @@ func (s *Set) Hits() map[string]int64 {
 // until is the fault's end as List shows it: a jump to that time ends the fault.
 func (a *armed) until() time.Time { return a.since.Truncate(time.Millisecond).Add(a.spec.For) }
 
-func (a *armed) state() Armed {
-	out := Armed{
+func (a *armed) state() faults.Armed {
+	out := faults.Armed{
 		FaultID: a.id, Fault: a.k.name, Boards: slices.Clone(a.boards), Count: len(a.boards),
 		DoorIDs: a.spec.DoorIDs, Commands: a.spec.Commands, Nth: a.spec.Nth,
-		Since: Moment{a.since}, Hits: a.hits, Params: a.p.All(),
+		Since: faults.Moment{Time: a.since}, Hits: a.hits, Params: a.p.All(),
 	}
 	if a.spec.For > 0 {
-		out.Until = &Moment{a.until()}
+		out.Until = &faults.Moment{Time: a.until()}
 	}
 	return out
 }

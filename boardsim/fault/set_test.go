@@ -245,7 +245,7 @@ func TestStackingReturnsToClean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New(Config{Seed: rapid.Int64().Draw(t, "seed"), Boards: fleet(5)})
 		boards := []string{"a1", "a2", "a3", "a4", "a5", "b1"}
-		live := map[string]Armed{}
+		live := map[string]faults.Armed{}
 		var order []string
 		t.Repeat(map[string]func(*rapid.T){
 			"arm": func(t *rapid.T) {

@@ -50,9 +50,7 @@ func TestBothClientsSendTheSameBytes(t *testing.T) {
 }
 
 func TestReceive(t *testing.T) {
-	each(t, func(t *testing.T, client string) {
-		b, s := met(t, client)
-		defer part(b, s)
+	eachMet(t, func(t *testing.T, b *board, s *server) {
 		long := strings.Repeat("page!", 13000)
 		s.publish(t, "down/a", "plain", 0, 0, false)
 		s.publish(t, "down/b", "", 0, 0, false)
@@ -67,9 +65,7 @@ func TestReceive(t *testing.T) {
 
 // While a board handles one message, the next ones wait.
 func TestOneAtATime(t *testing.T) {
-	each(t, func(t *testing.T, client string) {
-		b, s := met(t, client)
-		defer part(b, s)
+	eachMet(t, func(t *testing.T, b *board, s *server) {
 		for _, m := range []string{"slow", "second", "slow", "fourth"} {
 			s.publish(t, "down/a", m, 0, 0, false)
 		}
@@ -81,9 +77,7 @@ func TestOneAtATime(t *testing.T) {
 
 // A stream may arrive cut into any pieces.
 func TestPieces(t *testing.T) {
-	each(t, func(t *testing.T, client string) {
-		b, s := met(t, client)
-		defer part(b, s)
+	eachMet(t, func(t *testing.T, b *board, s *server) {
 		var stream strings.Builder
 		var want []string
 		for i := range 40 {
@@ -148,9 +142,7 @@ func TestGarbage(t *testing.T) {
 		"topic beyond it": "\x30\x03\x00\x09a",
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, client string) {
-				b, s := met(t, client)
-				defer part(b, s)
+			eachMet(t, func(t *testing.T, b *board, s *server) {
 				_, _ = io.WriteString(s.conn, raw)
 				time.Sleep(time.Millisecond)
 				synctest.Wait()
@@ -163,18 +155,14 @@ func TestGarbage(t *testing.T) {
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	t.Run("the server closes", func(t *testing.T) {
-		each(t, func(t *testing.T, client string) {
-			b, s := met(t, client)
-			defer part(b, s)
+		eachMet(t, func(t *testing.T, b *board, s *server) {
 			_ = s.conn.Close()
 			synctest.Wait()
 			b.wantLost(false)
 		})
 	})
 	t.Run("reset", func(t *testing.T) {
-		each(t, func(t *testing.T, client string) {
-			b, s := met(t, client)
-			defer part(b, s)
+		eachMet(t, func(t *testing.T, b *board, s *server) {
 			b.line.Cut()
 			synctest.Wait()
 			b.wantLost(false)
@@ -196,9 +184,7 @@ func TestEnds(t *testing.T) {
 		})
 	})
 	t.Run("the server stops reading", func(t *testing.T) {
-		each(t, func(t *testing.T, client string) {
-			b, s := met(t, client)
-			defer part(b, s)
+		eachMet(t, func(t *testing.T, b *board, s *server) {
 			s.stalled.Store(true)
 			start := time.Now()
 			for range 4 { // 64 KiB fit into the buffer
@@ -216,9 +202,7 @@ func TestEnds(t *testing.T) {
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	t.Run("a quiet line", func(t *testing.T) {
-		each(t, func(t *testing.T, client string) {
-			b, s := met(t, client)
-			defer part(b, s)
+		eachMet(t, func(t *testing.T, b *board, s *server) {
 			last := time.Now()
 			time.Sleep(10 * time.Minute)
 			synctest.Wait()
@@ -235,9 +219,7 @@ func TestKeepAlive(t *testing.T) {
 		})
 	})
 	t.Run("the server falls silent", func(t *testing.T) {
-		each(t, func(t *testing.T, client string) {
-			b, s := met(t, client)
-			defer part(b, s)
+		eachMet(t, func(t *testing.T, b *board, s *server) {
 			s.mu.Lock()
 			s.quiet = map[byte]bool{packets.Pingreq: true}
 			s.mu.Unlock()
@@ -251,9 +233,7 @@ func TestKeepAlive(t *testing.T) {
 		})
 	})
 	t.Run("who publishes and hears nothing pings", func(t *testing.T) {
-		each(t, func(t *testing.T, client string) {
-			b, s := met(t, client)
-			defer part(b, s)
+		eachMet(t, func(t *testing.T, b *board, s *server) {
 			for range 10 {
 				time.Sleep(keepAlive / 2)
 				b.client.Publish("up/a", nil)

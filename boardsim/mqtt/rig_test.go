@@ -214,6 +214,16 @@ func met(t *testing.T, client string) (*board, *server) {
 	return b, s
 }
 
+// eachMet runs a test once per client, on a board that has met its server.
+func eachMet(t *testing.T, f func(t *testing.T, b *board, s *server)) {
+	t.Helper()
+	each(t, func(t *testing.T, client string) {
+		b, s := met(t, client)
+		defer part(b, s)
+		f(t, b, s)
+	})
+}
+
 // part shuts everything down so that the bubble can end.
 func part(b *board, s *server) {
 	b.bye()

@@ -177,11 +177,7 @@ func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.
 		return err
 	}
 	if asJSON {
-		b, err := json.Marshal(f.Ready)
-		if err != nil {
-			return failf("%s", err)
-		}
-		fmt.Fprintln(e.out, string(b))
+		_ = json.NewEncoder(e.out).Encode(f.Ready) // e.told says if it couldn't be written
 	} else {
 		fmt.Fprintf(e.out, "%s connected to %s\n", amount.Many(f.Ready.Boards, "board"), c.Broker)
 		if f.Ready.Control != "" {

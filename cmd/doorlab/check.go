@@ -148,7 +148,7 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 		if err := clearOut(out); err != nil {
 			return engine.Result{}, errors.Join(err, a.stop())
 		}
-		res, err := engine.Run(ctx, a.engine(), files, o)
+		res, err := engine.Run(ctx, a.target(), files, o)
 		return res, errors.Join(err, a.stop())
 	}
 	if f.world != "" { // a broken one is told before the first file starts
@@ -175,7 +175,7 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 		if err != nil {
 			return engine.World{}, err
 		}
-		return engine.World{Target: a.engine(), Stop: func() error {
+		return engine.World{Target: a.target(), Stop: func() error {
 			err := a.stop()
 			if f.data == "" {
 				err = errors.Join(err, os.RemoveAll(own))
@@ -222,13 +222,9 @@ func (f *targetFlags) config(ctx context.Context, files []*engine.File, o engine
 	return c
 }
 
-// engine is the target as scenarios see it.
-func (a *aim) engine() engine.Target {
-	t := engine.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, Ahead: a.ahead, TLS: a.trust}
-	for _, p := range a.places {
-		t.Places = append(t.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
-	}
-	return t
+// target is what scenarios and loads use.
+func (a *aim) target() engine.Target {
+	return engine.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, Ahead: a.ahead, TLS: a.trust, Places: engine.PlacesOf(a.places)}
 }
 
 // printer prints the result of a run on stdout.

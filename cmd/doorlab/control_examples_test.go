@@ -14,7 +14,6 @@ import (
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/control/openapi"
 	"github.com/doorlab/doorlab/internal/must"
-	"github.com/doorlab/doorlab/testbed"
 )
 
 // TestControlExamples sends every example of the control API's document to the listener that it is for, with the ids of
@@ -35,7 +34,7 @@ func TestControlExamples(t *testing.T) {
 	}
 	clienttest.Do(t, labs[openapi.Server], http.MethodGet, "/lab/v1/boards", nil, &boards)
 	one := boards[0]
-	i := slices.IndexFunc(server.Places, func(p testbed.ReadyPlace) bool { return p.PlaceID == one.PlaceID })
+	i := slices.IndexFunc(server.Places, func(p client.Place) bool { return p.PlaceID == one.PlaceID })
 	fill := strings.NewReplacer("dor_front", one.Doors[0].DoorID, "plc_gangnam", one.PlaceID, "brd_0000000401wfz5hv6smebemfzx", one.BoardID,
 		"http://127.0.0.1:8081", apart.Control, `"secret"`, `"t"`, "05012345678", server.Places[i].EntryPhone)
 	sent := 0

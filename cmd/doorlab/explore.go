@@ -155,9 +155,6 @@ func playAlone(ctx context.Context, c testbed.Config, file *engine.File, fast bo
 		return engine.Result{}, err
 	}
 	defer func() { err = errors.Join(err, tb.Stop()) }()
-	t := engine.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, Tokens: []string{tb.Ready.ControlToken}}
-	for _, p := range tb.Ready.Places {
-		t.Places = append(t.Places, engine.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey, EntryPhone: p.EntryPhone})
-	}
+	t := engine.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, Tokens: []string{tb.Ready.ControlToken}, Places: engine.PlacesOf(tb.Ready.Places)}
 	return engine.Run(ctx, t, []*engine.File{file}, engine.Options{Seed: 1})
 }

@@ -22,19 +22,7 @@ import (
 )
 
 // faultRow is a fault in force as the control API lists it.
-type faultRow struct {
-	FaultID  string         `json:"faultId"`
-	Fault    string         `json:"fault"`
-	Boards   []string       `json:"boards"`
-	Count    int            `json:"count"`
-	Hits     int            `json:"hits"`
-	Params   map[string]any `json:"params"`
-	Commands []string       `json:"commands"`
-	DoorIDs  []string       `json:"doorIds"`
-	Nth      int            `json:"nth"`
-	Since    time.Time      `json:"since"`
-	Until    *time.Time     `json:"until"`
-}
+type faultRow struct{ faults.Armed }
 
 // on says which boards it is in force on: all of a few, of many the first and how many more.
 func (f faultRow) on() string {
@@ -240,7 +228,7 @@ func faultList(e *env) *cobra.Command {
 			return l.do(http.MethodGet, "/faults", nil, &list, func() {
 				rows := make([][]string, 0, len(list))
 				for _, f := range list {
-					rows = append(rows, []string{f.FaultID, f.Fault, f.on(), f.with(), f.Since.UTC().Format(time.RFC3339), f.ends(), strconv.Itoa(f.Hits)})
+					rows = append(rows, []string{f.FaultID, f.Fault, f.on(), f.with(), f.Since.UTC().Format(time.RFC3339), f.ends(), strconv.FormatInt(f.Hits, 10)})
 				}
 				l.list("ID FAULT BOARDS WITH SINCE UNTIL HITS", rows, "No faults are armed.")
 			})

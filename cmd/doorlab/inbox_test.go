@@ -65,7 +65,7 @@ func TestCopyAsScenario(t *testing.T) {
 }
 
 // inboxByHand is the rest of the inbox on the command line, over the requests of a place.
-func inboxByHand(t *testing.T, run func(want int, args ...string) string, base string, place testbed.ReadyPlace, list []inboxRow) {
+func inboxByHand(t *testing.T, run func(want int, args ...string) string, base string, place client.Place, list []inboxRow) {
 	t.Helper()
 	out := run(codeOK, "inbox", "list", "--place", place.Name, "--status", "502")
 	if strings.Count(out, "\n") != 2 || !strings.Contains(out, "device_refused") {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -79,17 +79,6 @@ func dataThere(data string) error {
 	return nil
 }
 
-// keyRow is a key as the control API lists it.
-type keyRow struct {
-	KeyID     string   `json:"keyId"`
-	PlaceID   string   `json:"placeId"`
-	Name      string   `json:"name"`
-	Scopes    []string `json:"scopes"`
-	Sim       bool     `json:"sim"`
-	CreatedAt string   `json:"createdAt"`
-	RevokedAt string   `json:"revokedAt"`
-}
-
 func keysCommand(e *env) *cobra.Command {
 	return group("keys", "Create, list and revoke API keys", `  export DOORLAB_CONTROL_TOKEN=...              # printed when the server is ready
   doorlab keys list
@@ -140,12 +129,16 @@ func keysList(e *env) *cobra.Command {
 			if place != "" {
 				query = "?placeId=" + url.QueryEscape(place)
 			}
-			var keys []keyRow
+			var keys []control.Key
 			return l.do(http.MethodGet, "/keys"+query, nil, &keys, func() {
 				names := l.names()
 				rows := make([][]string, 0, len(keys))
 				for _, k := range keys {
-					rows = append(rows, []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), cmp.Or(k.RevokedAt, "-")})
+					revoked := "-"
+					if k.RevokedAt != nil {
+						revoked = *k.RevokedAt
+					}
+					rows = append(rows, []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), revoked})
 				}
 				l.list("KEY PLACE NAME SCOPES REVOKED", rows, "No keys.")
 			})

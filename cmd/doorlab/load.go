@@ -244,15 +244,9 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	} else if f.own != nil {
 		o.Report = reportOf(f.own.world)
 	}
-	t := loadtest.Target{HTTP: a.http, Control: a.control, Tokens: a.tokens, Marks: a.marks, TLS: a.trust}
-	if len(a.tokens) > 0 {
-		t.ControlToken = a.tokens[0]
-	}
-	if len(f.control) == 0 {
-		t.Ahead = a.ahead
-	}
-	for _, p := range a.places {
-		t.Places = append(t.Places, loadtest.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: *p.APIKey})
+	t := a.target()
+	if len(f.control) > 0 { // a control listener tells more exactly
+		t.Ahead = 0
 	}
 	res, err := loadtest.Run(ctx, t, plan, o)
 	stopErr := a.stop()

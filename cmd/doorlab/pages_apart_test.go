@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/certs/certstest"
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/router/routertest"
-	"github.com/doorlab/doorlab/testbed"
 )
 
 // blockOf is the block of a page that contains a text.
@@ -130,7 +130,7 @@ func TestConformancePage(t *testing.T) {
 	t.Parallel()
 	const any0 = "127.0.0.1:0"
 	ready := start(t, "up", "--json", "--boards", "10", "--http", any0, "--mqtt", any0, "--control", any0).server()
-	trial := ready.Places[slices.IndexFunc(ready.Places, func(p testbed.ReadyPlace) bool { return p.Kind == "test" })]
+	trial := ready.Places[slices.IndexFunc(ready.Places, func(p client.Place) bool { return p.Kind == "test" })]
 	dir := t.TempDir()
 	written(t, dir, map[string]string{"plan.yaml": "rate: 10\nduration: 1s\nmaxLag: 1m\n"})
 	code := strings.NewReplacer("https://doors.example.com", ready.HTTP, "sact_...", *trial.APIKey, "--allow-host", "--allow-host || [ $? = 6 ]").

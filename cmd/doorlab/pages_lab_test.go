@@ -14,7 +14,6 @@ import (
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/must"
-	"github.com/doorlab/doorlab/testbed"
 )
 
 // onPages starts a lab for the commands of a page, and fills in what the page leaves open: a live place, a board there,
@@ -23,7 +22,7 @@ func onPages(t *testing.T) (lab client.Client, fill *strings.Replacer) {
 	t.Helper()
 	ready := start(t, "up", "--json", "--clock", "virtual", "--boards", "10", "--control-token", "t",
 		"--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0").server()
-	place := ready.Places[slices.IndexFunc(ready.Places, func(p testbed.ReadyPlace) bool { return p.Kind == "live" })]
+	place := ready.Places[slices.IndexFunc(ready.Places, func(p client.Place) bool { return p.Kind == "live" })]
 	partner := must.Get(client.Client{Base: ready.HTTP}.SignIn(t.Context(), *place.APIKey))(t)
 	var permit struct{ URL string }
 	now := clock.WallNow().UTC()

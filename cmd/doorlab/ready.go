@@ -11,6 +11,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -79,7 +80,7 @@ func quoted(word string) string {
 }
 
 // printExample prints an entry link and three commands to paste.
-func printExample(ctx context.Context, w io.Writer, base string, tb *testbed.Testbed, p testbed.ReadyPlace, door string) {
+func printExample(ctx context.Context, w io.Writer, base string, tb *testbed.Testbed, p client.Place, door string) {
 	if url, err := tb.ExampleLink(ctx, *p.APIKey); err == nil && url != "" {
 		fmt.Fprintf(w, "\nAn entry link of %s, as a customer receives it:\n  %s\n", p.Name, url)
 	}

@@ -60,7 +60,7 @@ type sharedLab struct {
 	tb    *testbed.Testbed
 	lab   client.Client
 	dir   string
-	place testbed.ReadyPlace
+	place client.Place
 }
 
 func newSharedLab(t *testing.T) *sharedLab {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -123,11 +122,7 @@ func (f *serverFlags) run(ctx context.Context, e *env, fleet bool) error {
 		return startError(ctx, err)
 	}
 	if f.json {
-		b, err := json.Marshal(tb.Ready)
-		if err != nil {
-			return failf("%s", err)
-		}
-		fmt.Fprintln(e.out, string(b))
+		_ = json.NewEncoder(e.out).Encode(tb.Ready) // e.told says if it couldn't be written
 	} else {
 		printReady(ctx, e.out, tb.Ready, tb)
 	}

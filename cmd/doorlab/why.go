@@ -12,19 +12,6 @@ import (
 	"github.com/doorlab/doorlab/internal/why"
 )
 
-// explained is what GET /why answers.
-type explained struct {
-	PlaceName  string
-	DoorName   string
-	Person     string
-	By         string
-	PhoneEntry string
-	KnownSince string
-	Exposure   []why.Exposed
-	Says       string
-	why.Answer
-}
-
 func whyCommand(e *env) *cobra.Command {
 	var place, phone, link, door, at string
 	var exposure bool
@@ -55,7 +42,7 @@ func whyCommand(e *env) *cobra.Command {
 					q.Set(name, v)
 				}
 			}
-			var x explained
+			var x why.Explanation
 			return l.do(http.MethodGet, "/why?"+q.Encode(), nil, &x, func() { printWhy(l, x) })
 		})
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
@@ -67,12 +54,12 @@ func whyCommand(e *env) *cobra.Command {
 	return c
 }
 
-func printWhy(l labCall, x explained) {
+func printWhy(l labCall, x why.Explanation) {
 	fmt.Fprintf(l.out, "%s at %s (%s), %s\n\n%s\n", x.Person, x.DoorName, x.DoorID, x.At, x.Says)
 	if x.PhoneEntry != "on" && x.By == "phone" {
 		fmt.Fprintf(l.out, "Phone entry is %s at this place: calls aren't answered.\n", x.PhoneEntry)
 	}
-	for _, s := range []why.Side{x.Server, x.Board} {
+	for _, s := range x.Sides() {
 		if !s.Known {
 			continue
 		}

@@ -188,7 +188,7 @@ func weekIntervals(loc *time.Location, day time.Time, pairs [][2]string) []Inter
 		from, err1 := minutes(p[0])
 		to, err2 := minutes(p[1])
 		if err1 != nil || err2 != nil {
-			continue // never stored: CheckWeek refuses it
+			continue // never stored: CheckDay refuses it
 		}
 		if to <= from {
 			to += 24 * 60
@@ -235,21 +235,7 @@ func wall(loc *time.Location, day time.Time, minute int) time.Time {
 	return first
 }
 
-// CheckWeek returns an error for a week with an unknown day, an invalid time, an empty interval, or two that overlap
-// within a day.
-func CheckWeek(w Week) error {
-	for day, pairs := range w {
-		if !IsWeekday(day) {
-			return fmt.Errorf("%q is not a day (mon..sun)", day)
-		}
-		if err := CheckDay(pairs); err != nil {
-			return fmt.Errorf("%s: %w", day, err)
-		}
-	}
-	return nil
-}
-
-// CheckDay is CheckWeek for the intervals of one day.
+// CheckDay returns an error for intervals of a day of which one has an invalid time or is empty, or two overlap.
 func CheckDay(pairs [][2]string) error {
 	type span struct{ from, to int }
 	var spans []span

@@ -150,13 +150,14 @@ func (c Client) Exchange(ctx context.Context, key string) (token, placeID string
 	return t.AccessToken, t.PlaceID, err
 }
 
-// Place is one row of the control API's GET /places.
+// Place is one row of the control API's GET /places, and of the ready line. APIKey is nil once revoked, and for a live
+// place without a key that has both scopes.
 type Place struct {
 	PlaceID    string  `json:"placeId"`
 	Name       string  `json:"name"`
 	Kind       string  `json:"kind"`
 	APIKey     *string `json:"apiKey"`
-	EntryPhone string  `json:"entryPhone"`
+	EntryPhone string  `json:"entryPhone,omitempty"`
 }
 
 // Places lists the places and their keys (control API).

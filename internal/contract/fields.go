@@ -2,6 +2,8 @@ package contract
 
 import (
 	"github.com/getkin/kin-openapi/openapi3"
+	"maps"
+	"slices"
 )
 
 // Field reports whether any answer of an operation may have a field. field is its path from the body: names for
@@ -81,9 +83,7 @@ func within(of []*openapi3.Schema, name any) (next []*openapi3.Schema, open bool
 func properties(of []*openapi3.Schema) (names []string) {
 	for _, whole := range of {
 		for _, s := range parts(whole) {
-			for name := range s.Properties {
-				names = append(names, name)
-			}
+			names = slices.AppendSeq(names, maps.Keys(s.Properties))
 		}
 	}
 	return names

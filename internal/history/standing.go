@@ -96,10 +96,7 @@ func (s *Standing) forget(board string) {
 
 // Events are the standing events in order, numbered from 1.
 func (s *Standing) Events() []Event {
-	out := make([]Event, 0, len(s.last))
-	for _, e := range s.last {
-		out = append(out, e)
-	}
+	out := slices.AppendSeq(make([]Event, 0, len(s.last)), maps.Values(s.last))
 	slices.SortFunc(out, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
 	for i := range out {
 		out[i].Seq = int64(i + 1)

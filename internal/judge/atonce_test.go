@@ -9,11 +9,7 @@ import (
 
 // atOnce is a permit that opens by link and phone and is revoked, all within 3 s; then comes what happens after.
 func atOnce(after func(*builder)) *View {
-	h := newBuilder()
-	h.base("plc_a")
-	h.addBoard("plc_a", "brd_1")
-	h.entries("plc_a", doorOf("brd_1", 1))
-	h.online("brd_1")
+	h := oneBoard()
 	h.register(1)
 	h.press(200, "")
 	h.at -= 10_000
@@ -65,11 +61,7 @@ func TestRevokedWithinThreeSeconds(t *testing.T) {
 // TestPermitsOwnOpening: somebody who gets in as a member hasn't shown that a permit opens.
 func TestPermitsOwnOpening(t *testing.T) {
 	t.Parallel()
-	h := newBuilder()
-	h.base("plc_a")
-	h.addBoard("plc_a", "brd_1")
-	h.entries("plc_a", doorOf("brd_1", 1))
-	h.online("brd_1")
+	h := oneBoard()
 	m := refGrant{ID: "mem_c", Kind: "membership", PhoneHash: "hash of mia", Doors: []string{doorOf("brd_1", 1)}, StartsAt: t0}
 	h.did("plc_a", "POST", labMembership, 200, history.CallText{In: fields{"phone": "mia", "startsAt": rfc(t0)}, Out: fields{"membershipId": "mem_c"}},
 		func() { h.change("plc_a", "membership", m) })

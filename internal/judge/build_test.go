@@ -38,6 +38,14 @@ func newBuilder() *builder {
 	return &builder{at: t0, wall: t0 * 1e6, rev: map[string]int64{}, digest: map[string]string{}, boards: map[string]*simBoard{}}
 }
 
+// offlineBoard is a place with a board that isn't connected yet.
+func offlineBoard() *builder {
+	h := newBuilder()
+	h.base("plc_a")
+	h.addBoard("plc_a", "brd_1")
+	return h
+}
+
 func (h *builder) emit(e history.Event) {
 	h.wall += 1e6
 	if e.At == 0 {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
 )
@@ -61,12 +62,7 @@ func (c *clocks) see(e *history.Event) {
 
 // unmeasured reports whether some clock's offset is unknown.
 func (c *clocks) unmeasured() bool {
-	for _, s := range c.of {
-		if s.errNs == nobodyKnows {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.of, func(s source) bool { return s.errNs == nobodyKnows })
 }
 
 // fleetNs is how far apart the clocks of server and boards may be.

@@ -22,9 +22,7 @@ func TestANewPermitsDoors(t *testing.T) {
 		"those that it had":            {had: true, got: []string{d1, d2}},
 		"of an unknown past":           {found: true, got: []string{d1, d2}},
 	} {
-		h := newBuilder()
-		h.base("plc_a")
-		h.addBoard("plc_a", "brd_1")
+		h := offlineBoard()
 		h.addBoard("plc_a", "brd_2")
 		h.entries("plc_a", d1)
 		if c.had {

@@ -12,9 +12,7 @@ import (
 
 // oneBoard is a place with one connected board and one entry door.
 func oneBoard() *builder {
-	h := newBuilder()
-	h.base("plc_a")
-	h.addBoard("plc_a", "brd_1")
+	h := offlineBoard()
 	h.entries("plc_a", doorOf("brd_1", 1))
 	h.online("brd_1")
 	return h

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -128,12 +129,7 @@ func (v *View) Foreign() (f Foreign) {
 
 // sortedPlaces are the places by id.
 func (v *View) sortedPlaces() []*place {
-	out := make([]*place, 0, len(v.places))
-	for _, p := range v.places {
-		out = append(out, p)
-	}
-	slices.SortFunc(out, func(a, b *place) int { return strings.Compare(a.id, b.id) })
-	return out
+	return slices.SortedFunc(maps.Values(v.places), func(a, b *place) int { return strings.Compare(a.id, b.id) })
 }
 
 // notOurs reports whether the event belongs to a command that the run didn't give.

@@ -174,9 +174,7 @@ func TestStrangeHistories(t *testing.T) {
 	if got := callDoors(strange, 1, []string{doorOf("brd_1", 1)}); len(got) != 1 {
 		t.Errorf("a grant of an unknown kind gives %v, want its entry door", got)
 	}
-	h := newBuilder()
-	h.base("plc_a")
-	h.addBoard("plc_a", "brd_1")
+	h := offlineBoard()
 	h.online("brd_1")
 	h.change("plc_a", "register", strange[0])
 	h.present("brd_1", "kim", "opened", "onsite", "g")

@@ -1,6 +1,10 @@
 package judge
 
-import "github.com/doorlab/doorlab/internal/history"
+import (
+	"slices"
+
+	"github.com/doorlab/doorlab/internal/history"
+)
 
 // journals judges what the lines of ground truth say about themselves: they are numbered without a gap, a reboot raises
 // the boot, what moved is the door's channel, the revision is one that the board has, and the outage age is that of its
@@ -97,12 +101,7 @@ func (j *journal) entry(e *history.Event) {
 
 // diedBetween reports whether the board was rebooted between two of its events.
 func (b *board) diedBetween(from, to *history.Event) bool {
-	for _, d := range b.deaths {
-		if sooner(from, d) && sooner(d, to) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.deaths, func(d *history.Event) bool { return sooner(from, d) && sooner(d, to) })
 }
 
 // lineClause is the promise that a line of the journal belongs to.

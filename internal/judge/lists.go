@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -156,7 +157,7 @@ func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 		}
 	}
 	t.checked += seen + len(due)
-	for _, id := range sortedIDs(due) {
+	for _, id := range slices.Sorted(maps.Keys(due)) {
 		t.bad(due[id], "record %s was made, but a list read later doesn't show it", id) // [ENT-4]
 	}
 }
@@ -252,7 +253,7 @@ func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
 	}
 	due := v.shown(r, told)
 	t.checked += len(due)
-	for _, id := range sortedIDs(due) {
+	for _, id := range slices.Sorted(maps.Keys(due)) {
 		e := due[id]
 		want := map[string]int{}
 		switch e.Result {
@@ -297,13 +298,4 @@ func (v *View) lateEvents(e *history.Event, listed map[string]int, at *history.E
 func field(row map[string]any, name string) string {
 	s, _ := row[name].(string)
 	return s
-}
-
-func sortedIDs(of map[string]*history.Event) []string {
-	ids := make([]string, 0, len(of))
-	for id := range of {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }

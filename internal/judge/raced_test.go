@@ -111,9 +111,7 @@ func TestUnansweredWhenTheServerDied(t *testing.T) {
 }
 
 func raced() *builder {
-	h := newBuilder()
-	h.base("plc_a")
-	h.addBoard("plc_a", "brd_1")
+	h := offlineBoard()
 	h.online("brd_1")
 	return h
 }

@@ -89,9 +89,7 @@ func TestLooked(t *testing.T) {
 			h.did("plc_a", "GET", createRoute+"/{id}", 200, history.CallText{Path: "pmt_1"}, nil)
 		}, true},
 	} {
-		h := newBuilder()
-		h.base("plc_a")
-		h.addBoard("plc_a", "brd_1")
+		h := offlineBoard()
 		h.online("brd_1")
 		if tc.before != nil {
 			tc.before(h)
@@ -180,9 +178,7 @@ func TestKeyRevoked(t *testing.T) {
 // TestMomentOfTheCut: time may stand still at a cut; whatever happens at that moment counts as during the outage.
 func TestMomentOfTheCut(t *testing.T) {
 	t.Parallel()
-	h := newBuilder()
-	h.base("plc_a")
-	h.addBoard("plc_a", "brd_1")
+	h := offlineBoard()
 	h.online("brd_1")
 	h.change("plc_a", "register", grant("pmt_1", "kim", false, doorOf("brd_1", 1)))
 	h.pass(10_000)
@@ -215,9 +211,7 @@ func TestGrantsMadeADifference(t *testing.T) {
 		"a permit":                             {[]refGrant{grant("pmt_1", "kim", false, doorOf("brd_1", 1))}, "kim", "pmt_1", false},
 		"a membership beside a revoked permit": {[]refGrant{grant("pmt_1", "kim", true, doorOf("brd_1", 1)), member}, "kim", "mem_1", true},
 	} {
-		h := newBuilder()
-		h.base("plc_a")
-		h.addBoard("plc_a", "brd_1")
+		h := offlineBoard()
 		h.online("brd_1")
 		for _, g := range tc.grants {
 			h.change("plc_a", "register", g)
@@ -227,9 +221,7 @@ func TestGrantsMadeADifference(t *testing.T) {
 			t.Errorf("%s: got %s, lacks %q; tried is to be %t", name, got, got.Untried, tc.want)
 		}
 	}
-	h := newBuilder()
-	h.base("plc_a")
-	h.addBoard("plc_a", "brd_1")
+	h := offlineBoard()
 	h.online("brd_1")
 	lee := member
 	lee.ID, lee.PhoneHash = "mem_2", "lee"
@@ -313,9 +305,7 @@ func TestHoldSeen(t *testing.T) {
 		"after a minute":    {read("/device/v1/devices/{id}", holdStoodMs+1000), true},
 		"at something else": {read("/device/v1/boards", holdStoodMs+1000), false},
 	} {
-		h := newBuilder()
-		h.base("plc_a")
-		h.addBoard("plc_a", "brd_1")
+		h := offlineBoard()
 		h.online("brd_1")
 		h.command("brd_1", "k-held", "hold", vocab.Reported, true, 0)
 		tc.do(h)

@@ -34,9 +34,7 @@ func TestEveryMovementHasAReason(t *testing.T) {
 // TestHoldsThatARunFinds: a hold that stands when a run begins has no command any more.
 func TestHoldsThatARunFinds(t *testing.T) {
 	t.Parallel()
-	h := newBuilder()
-	h.base("plc_a")
-	h.addBoard("plc_a", "brd_1")
+	h := offlineBoard()
 	h.moves("hold", "command")
 	if got := failing(Judge(NewView(history.Since(history.Event{At: h.at, WallNs: h.wall}, [][]history.Event{h.events}, nil)))); len(got) > 0 {
 		t.Errorf("failing clauses %v, want none", got)
@@ -51,9 +49,7 @@ func TestARelayThatNeverFalls(t *testing.T) {
 		pulseMs int64
 		bad     bool
 	}{"another board's did": {true, 0, true}, "its journal says how long it pulses": {false, 5000, true}, "an old build": {false, 0, false}} {
-		h := newBuilder()
-		h.base("plc_a")
-		h.addBoard("plc_a", "brd_1")
+		h := offlineBoard()
 		h.addBoard("plc_a", "brd_2")
 		h.online("brd_1")
 		h.moves("pulse", "command")

@@ -316,9 +316,7 @@ func TestHoldsTried(t *testing.T) {
 		"the line was cut":       {func(h *builder) { h.cut("brd_1") }, true},
 		"another's line was cut": {func(h *builder) { h.cut("brd_2") }, false},
 	} {
-		h := newBuilder()
-		h.base("plc_a")
-		h.addBoard("plc_a", "brd_1")
+		h := offlineBoard()
 		h.addBoard("plc_a", "brd_2")
 		h.online("brd_1")
 		h.online("brd_2")

@@ -86,12 +86,7 @@ func (c Chart) Empty() bool {
 	if len(c.Spans) > 0 {
 		return false
 	}
-	for _, l := range c.Lines {
-		if len(l.Points) > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.Points) > 0 })
 }
 
 // The drawing's own units; the page stretches it.

@@ -43,7 +43,7 @@ func Page(body string, funcs template.FuncMap) *template.Template {
 // shared are the functions that every page can use.
 var shared = template.FuncMap{
 	"lower": func(s judge.Status) string { return strings.ToLower(string(s)) },
-	"first": firstLine, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
+	"first": FirstLine, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
 	"time": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") },
 	"num":  amount.Number[int],
 	"many": amount.Many, "took": took,

@@ -90,8 +90,8 @@ func printable(s string) string {
 func verdictCase(class string, c Case) junit.Testcase {
 	why := printable(c.Why)
 	out := junit.Testcase{Name: printable(c.Name), Classname: class, Time: seconds(c.Seconds)}
-	r := &junit.Result{Message: firstLine(why), Type: string(c.Status), Data: printable(c.Text)}
-	if r.Data == "" && firstLine(why) != why {
+	r := &junit.Result{Message: FirstLine(why), Type: string(c.Status), Data: printable(c.Text)}
+	if r.Data == "" && FirstLine(why) != why {
 		r.Data = why
 	}
 	switch c.Status {

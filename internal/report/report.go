@@ -72,7 +72,7 @@ func WriteBrief(w io.Writer, res Result, c Colors) error {
 // told reports whether one of the failures says it: a reason contains the first line of a failure, or stands in one.
 func told(shown []Failure, reason string) bool {
 	return reason != "" && slices.ContainsFunc(shown, func(f Failure) bool {
-		why := firstLine(f.Why)
+		why := FirstLine(f.Why)
 		return why != "" && strings.Contains(reason, why) || strings.Contains(f.Why, reason)
 	})
 }
@@ -125,7 +125,7 @@ func files(b *strings.Builder, res Result, c Colors, shown []Failure) {
 		width = max(width, len(f.label()))
 	}
 	for _, f := range res.Files {
-		why := firstLine(f.Reason)
+		why := FirstLine(f.Reason)
 		if told(shown, why) {
 			why = ""
 		}
@@ -193,7 +193,8 @@ func stem(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".yaml"), ".yml")
 }
 
-func firstLine(s string) string {
+// FirstLine is what stands before a line break.
+func FirstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	return s
 }

@@ -68,7 +68,7 @@ func sample() report.Result {
 			Started: began.Add(time.Duration(at * float64(time.Second))), Seconds: 2, Steps: steps, Source: []byte("name: " + name + "\nsteps:\n  - name: a step\n    command: {door: shop}\n")}
 	}
 	res := report.Result{Seed: 7, Started: began, Seconds: 12.5, Config: map[string]any{"boards": 20},
-		Target: report.Target{HTTP: "http://127.0.0.1:8080", ControlToken: "control-secret-token",
+		Target: report.Target{HTTP: "http://127.0.0.1:8080", Tokens: []string{"control-secret-token"},
 			Places: []report.Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: "sacl_0123456789abcdefghijABCDEFGHIJ012345"}}},
 		Files: []report.FileResult{
 			file("scenarios/idempotency_keys.yaml", "One key | opens once", judge.Pass, "", 0, step("open one", judge.Pass, "1 of 1", 0, "CMD-1", "CMD-5")),
@@ -245,7 +245,7 @@ func TestSecretsStayOut(t *testing.T) {
 			return err
 		}
 		b, err := os.ReadFile(path)
-		for _, secret := range []string{res.Target.ControlToken, res.Target.Places[0].APIKey} {
+		for _, secret := range []string{res.Target.Tokens[0], res.Target.Places[0].APIKey} {
 			if bytes.Contains(b, []byte(secret)) {
 				t.Errorf("%s contains a secret", filepath.Base(path))
 			}

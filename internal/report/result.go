@@ -15,11 +15,10 @@ import (
 
 // Target is where a run goes. A deployment without a control listener is enough for files whose steps need none.
 type Target struct {
-	HTTP         string   `json:"http"`    // base URL of the public API
-	Control      []string `json:"control"` // base URLs of the control listeners
-	ControlToken string   `json:"-"`
-	Tokens       []string `json:"-"` // one for each of Control, where they differ
-	Places       []Place  `json:"places"`
+	HTTP    string   `json:"http"`    // base URL of the public API
+	Control []string `json:"control"` // base URLs of the control listeners, for a load the server's first
+	Tokens  []string `json:"-"`       // one for each of Control; a single one is everyone's
+	Places  []Place  `json:"places"`
 	// TLS is what is trusted for https; nil = the machine's authorities.
 	TLS *tls.Config `json:"-"`
 	// Marks are, for each of Control, where in its recording the run begins;
@@ -27,6 +26,14 @@ type Target struct {
 	Marks []history.Position `json:"-"`
 	// Ahead is how far the target's clock is known to be ahead of this machine's; only a control listener tells exactly.
 	Ahead time.Duration `json:"-"`
+}
+
+// Token is that of the i-th control listener, "" if there is none.
+func (t Target) Token(i int) string {
+	if len(t.Tokens) == 0 {
+		return ""
+	}
+	return t.Tokens[min(i, len(t.Tokens)-1)]
 }
 
 // Shared reports whether others may use the target before or during the run.
@@ -39,6 +46,7 @@ type Place struct {
 	Kind       string `json:"kind"` // test or live
 	APIKey     string `json:"-"`
 	EntryPhone string `json:"entryPhone,omitempty"` // "" = none
+	Doors      int    `json:"-"`                    // in the World of a load's Part: their number; 0 everywhere = unknown
 }
 
 // Result is what a run found.
@@ -262,7 +270,7 @@ func (res *Result) filesSay() {
 	}
 	for _, f := range res.Files {
 		if f.Status == res.Status {
-			why := firstLine(f.Reason)
+			why := FirstLine(f.Reason)
 			if !strings.HasPrefix(why, f.Path) && !strings.HasPrefix(why, filepath.Base(f.Path)) { // or it has the line of the file, too
 				why = strings.TrimSuffix(f.label()+": "+why, ": ")
 			}

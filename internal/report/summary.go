@@ -45,7 +45,7 @@ func scenarioTables(res Result) string {
 			b = &passed
 			n++
 		}
-		fmt.Fprintf(b, "| %s | `%s` %s | %.1f s | %s |\n", marks[f.Status], stem(f.Path), cell(f.Name), f.Seconds, cell(firstLine(f.Reason)))
+		fmt.Fprintf(b, "| %s | `%s` %s | %.1f s | %s |\n", marks[f.Status], stem(f.Path), cell(f.Name), f.Seconds, cell(FirstLine(f.Reason)))
 	}
 	out := "\n### " + res.Things() + "\n"
 	if others.Len() > 0 {

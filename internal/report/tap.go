@@ -40,7 +40,7 @@ func tapCase(b *strings.Builder, n int, suite string, c Case) {
 	if ok {
 		return
 	}
-	fmt.Fprintf(b, "  ---\n  severity: %s\n  message: %q\n", strings.ToLower(string(c.Status)), oneLine(firstLine(c.Why)))
+	fmt.Fprintf(b, "  ---\n  severity: %s\n  message: %q\n", strings.ToLower(string(c.Status)), oneLine(FirstLine(c.Why)))
 	if c.File != "" {
 		fmt.Fprintf(b, "  file: %q\n", oneLine(c.File))
 	}

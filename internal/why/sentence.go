@@ -69,10 +69,10 @@ func (a Answer) copied() string {
 	c := a.Copy
 	var parts []string
 	if !c.Online && c.OutageAgeSec != nil && *c.OutageAgeSec >= 0 {
-		parts = append(parts, "it has been offline for "+span(*c.OutageAgeSec))
+		parts = append(parts, "it has been offline for "+english.of(*c.OutageAgeSec))
 	}
 	if c.MissingSince != nil {
-		parts = append(parts, fmt.Sprintf("its copy (revision %d of %d) lacks changes from the last %s", c.Revision, c.ServerRevision, span(c.BehindSec)))
+		parts = append(parts, fmt.Sprintf("its copy (revision %d of %d) lacks changes from the last %s", c.Revision, c.ServerRevision, english.of(c.BehindSec)))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -95,19 +95,23 @@ func (a Answer) unknown() string {
 	return "its copy is older than the recording"
 }
 
-// span writes a duration for people.
-func span(sec float64) string {
+// spans are the forms in which a language writes durations for people.
+type spans struct{ ms, sec, min, hour, hourMin string }
+
+var english = spans{"%d ms", "%d s", "%d m", "%d h", "%d h %d m"}
+
+func (f spans) of(sec float64) string {
 	d := time.Duration(sec * float64(time.Second))
 	switch {
 	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
+		return fmt.Sprintf(f.ms, d.Milliseconds())
 	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
+		return fmt.Sprintf(f.sec, int(d.Seconds()))
 	case d < time.Hour:
-		return fmt.Sprintf("%d m", int(d.Minutes()))
+		return fmt.Sprintf(f.min, int(d.Minutes()))
 	}
 	if m := int(d.Minutes()) % 60; m != 0 {
-		return fmt.Sprintf("%d h %d m", int(d.Hours()), m)
+		return fmt.Sprintf(f.hourMin, int(d.Hours()), m)
 	}
-	return fmt.Sprintf("%d h", int(d.Hours()))
+	return fmt.Sprintf(f.hour, int(d.Hours()))
 }

@@ -3,7 +3,6 @@ package why
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -73,10 +72,10 @@ func kindKo(kind string) string {
 func (a Answer) copiedKo() string {
 	c, out := a.Copy, ""
 	if !c.Online && c.OutageAgeSec != nil && *c.OutageAgeSec >= 0 {
-		out += " 보드는 " + spanKo(*c.OutageAgeSec) + "째 오프라인입니다."
+		out += " 보드는 " + korean.of(*c.OutageAgeSec) + "째 오프라인입니다."
 	}
 	if c.MissingSince != nil {
-		out += fmt.Sprintf(" 보드의 사본(리비전 %d, 서버는 %d)에는 최근 %s 동안의 변경이 없습니다.", c.Revision, c.ServerRevision, spanKo(c.BehindSec))
+		out += fmt.Sprintf(" 보드의 사본(리비전 %d, 서버는 %d)에는 최근 %s 동안의 변경이 없습니다.", c.Revision, c.ServerRevision, korean.of(c.BehindSec))
 	}
 	return out
 }
@@ -95,18 +94,4 @@ func (a Answer) unknownKo() string {
 	return "보드의 사본이 기록보다 오래되었습니다"
 }
 
-func spanKo(sec float64) string {
-	d := time.Duration(sec * float64(time.Second))
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d밀리초", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%d초", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d분", int(d.Minutes()))
-	}
-	if m := int(d.Minutes()) % 60; m != 0 {
-		return fmt.Sprintf("%d시간 %d분", int(d.Hours()), m)
-	}
-	return fmt.Sprintf("%d시간", int(d.Hours()))
-}
+var korean = spans{"%d밀리초", "%d초", "%d분", "%d시간", "%d시간 %d분"}

@@ -46,6 +46,23 @@ type Answer struct {
 	Attempts []Tried `json:"attempts"` // what really happened in the ten minutes before, newest first
 }
 
+// Explanation is the answer of the control API's GET /why. Of the person it shows only the ends of the phone.
+type Explanation struct {
+	PlaceID    string    `json:"placeId"`
+	PlaceName  string    `json:"placeName"`
+	DoorName   string    `json:"doorName"`
+	Person     string    `json:"person"`
+	By         string    `json:"by"`         // phone or link
+	PhoneEntry string    `json:"phoneEntry"` // on, off or unassigned, as it is now
+	KnownSince string    `json:"knownSince"` // the recording begins here
+	Exposure   []Exposed `json:"exposure"`   // on this door's board, up to the time asked about
+	Says       string    `json:"says"`
+	Answer
+}
+
+// Sides are both, the server's first.
+func (a *Answer) Sides() []Side { return []Side{a.Server, a.Board} }
+
 // Side is one side's decision. Known is false if it lies outside the recording.
 type Side struct {
 	Side     string       `json:"side"`

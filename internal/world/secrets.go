@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/apikey"
 )
@@ -64,10 +65,5 @@ func (w *World) PasswordsGiven() bool {
 
 // HasLive reports whether the world has a live place, whose secrets open real doors.
 func (w *World) HasLive() bool {
-	for _, p := range w.Places {
-		if p.Kind == Live {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Places, func(p Place) bool { return p.Kind == Live })
 }

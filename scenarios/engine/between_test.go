@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -33,10 +32,7 @@ func TestBetweenTwoLives(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.away = c.away
-			res, out := play(t, f, "steps: ["+restart+c.step+"]", Options{})
-			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
-				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
-			}
+			ends(t, f, "steps: ["+restart+c.step+"]", c.want, c.reason)
 		})
 	}
 }

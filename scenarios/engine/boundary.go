@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,10 +37,7 @@ func (x *frame) farFrom(claims []string) string {
 	}
 	x.file.mu.Lock()
 	defer x.file.mu.Unlock()
-	since := slices.Clone(x.file.began)
-	for _, at := range x.file.labels {
-		since = append(since, at)
-	}
+	since := slices.AppendSeq(slices.Clone(x.file.began), maps.Values(x.file.labels))
 	for _, now := range []time.Time{x.res.At, x.run.now()} {
 		if slices.ContainsFunc(since, func(t time.Time) bool { return (now.Sub(t) - d).Abs() <= beside(d) }) {
 			return ""

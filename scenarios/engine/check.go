@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -195,7 +196,7 @@ func (v *Verbs) given() (out []string) {
 }
 
 // resultFields are what the verbs' results are made of.
-var resultFields = fieldSet(`status body data error message details headers total replayed ms
+var resultFields = evidence.SetOf(`status body data error message details headers total replayed ms
 	answers same outcome code statuses fresh
 	result reason answered doorId results reasons count unexpected
 	boards worst lines lives last first records events
@@ -204,11 +205,3 @@ var resultFields = fieldSet(`status body data error message details headers tota
 	permit keyId apiKey now mode state text
 	connack granted payload topic retained
 	epoch sessionMs revision digest netloss said meanwhile journal dropped`)
-
-func fieldSet(text string) map[string]bool {
-	out := map[string]bool{}
-	for n := range strings.FieldsSeq(text) {
-		out[n] = true
-	}
-	return out
-}

@@ -189,7 +189,7 @@ func (s *Step) decided(fixed map[string]bool) map[string]bool {
 	case v.Load != nil:
 		own = generated
 	case v.Tell != nil && v.Tell.Send == "":
-		own = fieldSet("said journal dropped sessionMs") // nothing was said
+		own = evidence.SetOf("said journal dropped sessionMs") // nothing was said
 	default:
 		return fixed
 	}
@@ -200,7 +200,7 @@ func (s *Step) decided(fixed map[string]bool) map[string]bool {
 
 // generated are the results of a load that its generator decides, or derives from the thresholds, whatever the target
 // answers.
-var generated = fieldSet(`sent sentRate repeats lag verdict thresholds`)
+var generated = evidence.SetOf(`sent sentRate repeats lag verdict thresholds`)
 
 func anyAsserts(steps []Step) bool {
 	for i := range steps {

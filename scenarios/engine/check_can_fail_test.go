@@ -62,9 +62,7 @@ func TestEmptySteps(t *testing.T) {
 		"steps: [{pause: 1s, clauses: [CMD-1]}]":                            "pause can't fail",
 		"steps: [{call: {path: /echo, status: [200, 502, 504]}}]":           "every answer from a board",
 	} {
-		if _, err := Parse("one.yaml", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want a problem %q", source, err, want)
-		}
+		problem(t, source, want)
 	}
 }
 
@@ -73,7 +71,7 @@ func TestEmptySteps(t *testing.T) {
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	const get, again = `{call: {path: /echo}, capture: {a: data}}, `, `{call: {path: /echo}, capture: {a: data}}, `
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		get + `{set: {b: "${a}"}}, {expect: a == b}`:                                                                          judge.Invalid,
 		get + `{set: {b: "${a.n}"}}, {set: {c: "${b}"}}, {expect: c == a.n}`:                                                  judge.Invalid,
 		get + `{set: {b: "${a}"}}, {expect: b.n == a.n and a.name == b.name}`:                                                 judge.Invalid,
@@ -100,11 +98,7 @@ func TestCopies(t *testing.T) {
 		`{call: {path: /echo}, capture: {a: data, b: data}}, {expect: a == b}`:                                                judge.Invalid,
 		`{call: {path: /echo}, capture: {a: data}}, {call: {path: /echo}, capture: {b: data}}, {expect: a == b}`:              judge.Pass,
 		get + `{cases: [{n: 3}, {n: 4}], group: [{set: {b: "${row.n}"}}, {cases: [{n: 3}], expect: b == row.n or a.n == 3}]}`: judge.Pass,
-	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
-	}
+	})
 }
 
 // TestWholeResult: a result agrees with its own parts under whatever names, so comparing them proves nothing.
@@ -131,9 +125,7 @@ func TestWholeResult(t *testing.T) {
 			`{call: {path: /echo}, capture: {res: it}}, {expect: '` + expect + `'}`,
 			`{call: {path: /echo}, expect: '` + strings.NewReplacer("(res,", "(it,", "(res)", "(it)", "in res", "in it", "res.", "it.").Replace(expect) + `'}`,
 		} {
-			if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-				t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-			}
+			ends(t, newFake(t), "steps: ["+steps+"]", want, "")
 		}
 	}
 }
@@ -142,7 +134,7 @@ func TestWholeResult(t *testing.T) {
 func TestListsAgree(t *testing.T) {
 	t.Parallel()
 	const brd = `"\"brd_1\""`
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		`{journal: {of: ` + brd + `}, expect: len(lines) == count}`:                               judge.Invalid,
 		`{journal: {of: ` + brd + `}, expect: count == 0}`:                                        judge.Pass,
 		`{journal: {of: ` + brd + `}, expect: len(lines) == 0}`:                                   judge.Pass,
@@ -157,18 +149,14 @@ func TestListsAgree(t *testing.T) {
 		`{call: {path: /echo, times: 2}, expect: "count(statuses, # == 200) == 2"}`:               judge.Pass,
 		`{if: seed < 0, group: [{call: {path: /echo}, clauses: [CMD-2]}]}, {call: {path: /echo}}`: judge.Invalid,
 		`{if: seed < 0, group: [{call: {path: /echo}}]}, {call: {path: /echo}}`:                   judge.Pass,
-	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
-	}
+	})
 }
 
 // TestOneAnswer: the parts of an answer agree with its body, whatever the target answers.
 func TestOneAnswer(t *testing.T) {
 	t.Parallel()
 	const refused = `{call: {path: /nowhere, status: 404}, `
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, func(f *fake) { f.lines = []m{{"action": "pulse", "cause": "onsite", "at": "2026-03-01T09:00:00.000Z"}} }, map[string]judge.Status{
 		`{call: {path: /echo}, expect: body.data == data}`:                                        judge.Invalid,
 		`{call: {path: /echo}, expect: it.body.data.n == data.n}`:                                 judge.Invalid,
 		`{call: {path: /echo}, capture: {r: it}}, {expect: r.body.data.name == r.data.name}`:      judge.Invalid,
@@ -192,13 +180,7 @@ func TestOneAnswer(t *testing.T) {
 		`{mark: a}, {journal: {of: "\"brd_1\"", all: at <= at("a+1h")}}`:                          judge.Pass,
 		`{mark: a}, {journal: {of: "\"brd_1\""}, expect: "all(lines, .at < at('a+1h'))"}`:         judge.Pass,
 		`{mark: a}, {expect: at("a") <= at("a+1h")}`:                                              judge.Invalid,
-	} {
-		f := newFake(t)
-		f.lines = []m{{"action": "pulse", "cause": "onsite", "at": "2026-03-01T09:00:00.000Z"}}
-		if res, out := play(t, f, "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
-	}
+	})
 }
 
 // TestOwnNames: values that the file chose itself prove nothing about the target.
@@ -223,9 +205,7 @@ func TestOwnNames(t *testing.T) {
 		steps := `{cohort: {name: one, boards: 1}, capture: {many: count}}, {mark: start}, {permit: {person: ann, place: "\"plc_1\"", doors: ["\"dor_1\""]}}, ` +
 			`{key: {name: till, place: "\"plc_1\""}}, {clock: freeze, capture: {now: now, state: mode}}, ` +
 			`{fault: {fault: noop, name: n, of: one}}, {clear: n, capture: {hit: hits}}, {expect: '(` + expect + `) or many + hit == 99 or now == state'}`
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", expect, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, newFake(t), "steps: ["+steps+"]", want, "")
 	}
 }
 
@@ -260,10 +240,7 @@ func TestClaimsOfNothing(t *testing.T) {
 		`group: [{log: a}, {call: {path: /echo}}]`:                              "",
 	} {
 		source := "steps: [{log: a, background: b}, {" + step + ", clauses: [CMD-7]}, {call: {path: /echo}}" + map[bool]string{false: ", {wait: b}"}[step == "wait: b"] + "]"
-		_, err := Parse("one.yaml", []byte(source))
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "one.yaml:1:")) {
-			t.Errorf("%s: got %v, want a problem %q with its place", step, err, want)
-		}
+		problem(t, source, want)
 	}
 }
 
@@ -272,14 +249,10 @@ func TestClaimsOfNothing(t *testing.T) {
 func TestLookedAtNothing(t *testing.T) {
 	t.Parallel()
 	const none = `{journal: {of: "\"brd_1\"", all: action == "pulse", atLeast: 0}, clauses: [CMD-7]}`
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		none + `, {call: {path: /echo}, clauses: [CMD-7]}`:                             judge.Invalid,
 		strings.Replace(none, `, clauses: [CMD-7]`, "", 1) + `, {call: {path: /echo}}`: judge.Pass,
-	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
-	}
+	})
 }
 
 // TestInProgress: what an interruption interrupted is told without saying again that it was interrupted.

@@ -99,7 +99,7 @@ func (e Answered) succeeds() bool {
 }
 
 // aboutSuccess are parts of a body that say little more than whether it is a success.
-var aboutSuccess = fieldSet(`success error message statusCode details`)
+var aboutSuccess = evidence.SetOf(`success error message statusCode details`)
 
 // echoed begins the paths of what the lab sets: the answer says what was asked for.
 var echoed = regexp.MustCompile(`^/(places|doors|keys|memberships|reservations|server)\b`)

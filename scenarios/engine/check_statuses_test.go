@@ -11,7 +11,7 @@ import (
 func TestImpliedStatus(t *testing.T) {
 	t.Parallel()
 	const open, look = `command: {door: "\"dor_1\""}`, `present: {phone: "\"01011112222\"", door: "\"dor_1\""}`
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		`{` + open + `}`:                                                                                         judge.Pass,
 		`{group: [{` + open + `}]}`:                                                                              judge.Pass,
 		`{parallel: [{` + open + `}, {log: a}]}`:                                                                 judge.Pass,
@@ -37,9 +37,5 @@ func TestImpliedStatus(t *testing.T) {
 		`{` + open + `, if: seed == 99}, {log: a}`:                                                               judge.Invalid,
 		`{cases: [], atLeast: 0, ` + open + `}, {log: a}`:                                                        judge.Invalid,
 		`{command: {door: "\"dor_1\"", times: 2}, expect: len(answers) == 2}`:                                    judge.Invalid,
-	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
-	}
+	})
 }

@@ -56,12 +56,18 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-// literalProblem parses a file with a step and looks for a problem with its place; "" for none.
+// literalProblem parses a file with a step and looks for a problem; "" for none.
 func literalProblem(t *testing.T, step, want string) {
 	t.Helper()
-	_, err := Parse("one.yaml", []byte("steps: [{call: {path: /echo}}, {"+step+"}]"))
+	problem(t, "steps: [{call: {path: /echo}}, {"+step+"}]", want)
+}
+
+// problem parses a file of a line and looks for a problem with its place; "" for none.
+func problem(t *testing.T, source, want string) {
+	t.Helper()
+	_, err := Parse("one.yaml", []byte(source))
 	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "one.yaml:1:")) {
-		t.Errorf("%s: got %v, want a problem %q with its place", step, err, want)
+		t.Errorf("%s: got %v, want a problem %q with its place", source, err, want)
 	}
 }
 

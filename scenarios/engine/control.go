@@ -70,10 +70,7 @@ func newLab(t Target) *lab {
 	wire.MaxConnsPerHost = labConns
 	l := &lab{http: &http.Client{Transport: wire}, token: map[string]string{}, all: t.Control, marks: t.Marks}
 	for i, base := range t.Control {
-		l.token[base] = t.ControlToken
-		if i < len(t.Tokens) {
-			l.token[base] = t.Tokens[i]
-		}
+		l.token[base] = t.Token(i)
 	}
 	return l
 }

@@ -16,8 +16,7 @@ import (
 
 func parse(t *testing.T, source string) *File {
 	t.Helper()
-	f := must.Get(Parse("one.yaml", []byte(source)))(t)
-	return f
+	return must.Get(Parse("one.yaml", []byte(source)))(t)
 }
 
 // play runs one file and returns its result and progress lines.
@@ -32,6 +31,15 @@ func playOn(t *testing.T, target Target, source string, opt Options) (Result, st
 	opt.Progress = &out
 	res := must.Get(Run(t.Context(), target, []*File{parse(t, source)}, opt))(t)
 	return res, out.String()
+}
+
+// ends plays one file and compares its status, and the part of its reason that is given.
+func ends(t *testing.T, f *fake, source string, want judge.Status, reason string) {
+	t.Helper()
+	res, out := play(t, f, source, Options{})
+	if got := res.Files[0]; got.Status != want || !strings.Contains(got.Reason, reason) {
+		t.Errorf("%s: got %s %q, want %s %q\n%s", source, got.Status, got.Reason, want, reason, out)
+	}
 }
 
 // If an answer doesn't match the target's published document, the step that got it fails.

@@ -86,7 +86,7 @@ func TestIdleExpectations(t *testing.T) {
 // has shown that it can fail.
 func TestIdleRows(t *testing.T) {
 	t.Parallel()
-	for source, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		`{cases: [{a: 1}, {a: 2}], call: {path: /echo}, expect: row.a == 1 or data.n == 3}`: judge.Pass,
 		`{cases: [{a: 1}, {a: 2}], call: {path: /echo}, expect: row.a > 0}`:                 judge.Invalid,
 		`{boards: {all: online or not online}}`:                                             judge.Invalid,
@@ -97,11 +97,7 @@ func TestIdleRows(t *testing.T) {
 		`{boards: {all: online}}`:                                   judge.Pass,
 		`{call: {path: /echo}, expect: status > 1000, never: 20ms}`: judge.Invalid,
 		`{call: {path: /echo}, expect: data.n > 1000, never: 20ms}`: judge.Pass,
-	} {
-		if got, out := play(t, newFake(t), "steps: ["+source+"]", Options{}); got.Files[0].Status != want {
-			t.Errorf("%s: got %s, want %s\n%s", source, got.Files[0].Status, want, out)
-		}
-	}
+	})
 }
 
 // TestIdleWords: where a field has a closed list of words, an expectation that allows all of them, or excludes only
@@ -139,7 +135,7 @@ func TestIdleWords(t *testing.T) {
 // elsewhere.
 func TestWordsOfTheFile(t *testing.T) {
 	t.Parallel()
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		`{call: {path: /echo}, expect: data.name != "Bob"}`:                                                       judge.Invalid,
 		`{call: {path: /echo, body: {name: Bob}}}, {call: {path: /echo}, expect: data.name != "Bob"}`:             judge.Pass,
 		`{call: {path: /echo, body: {name: Bobby}}}, {call: {path: /echo}, expect: data.name != "Bob"}`:           judge.Invalid,
@@ -148,11 +144,7 @@ func TestWordsOfTheFile(t *testing.T) {
 		`{set: {other: Bob}}, {call: {path: /echo}, expect: "data.name != other"}`:                                judge.Pass,
 		`{call: {path: /echo}, expect: 'not (data.name in ["Bob", "Eve"])'}`:                                      judge.Invalid,
 		`{call: {path: /echo}, expect: 'not (data.name in ["Bob", "Ann Lee"])'}, {log: Ann Lee isn't in anymore}`: judge.Pass,
-	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
-	}
+	})
 }
 
 // TestEvidenceOfAnEarlierTry: what a step of a group found in a try that failed is no evidence in the one that counts.

@@ -240,16 +240,11 @@ func TestTwins(t *testing.T) {
 // step that looked at nothing.
 func TestNothingWhereSomethingWasDue(t *testing.T) {
 	t.Parallel()
-	for step, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		`{journal: {of: "\"brd_1\"", all: "true"}}`:                                      judge.Blocked,
 		`{journal: {of: "\"brd_1\"", all: "boot == 1"}, expect: count == 2}`:             judge.Fail,
 		`{journal: {of: "\"brd_1\"", all: "boot == 1"}, expect: count <= 2}`:             judge.Blocked,
 		`{journal: {of: "\"brd_1\"", all: "boot == 1"}, expect: first.boot == 1}`:        judge.Blocked,
 		`{journal: {of: "\"brd_1\"", all: "boot == 1"}, expect: count > 0, never: 20ms}`: judge.Blocked,
-	} {
-		res, out := play(t, newFake(t), "steps: ["+step+"]", Options{})
-		if got := res.Files[0]; got.Status != want {
-			t.Errorf("%s: got %s, want %s\n%s", step, got.Status, want, out)
-		}
-	}
+	})
 }

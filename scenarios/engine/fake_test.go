@@ -68,7 +68,7 @@ func newFake(t *testing.T) *fake {
 }
 
 func (f *fake) target() Target {
-	return Target{HTTP: f.api.URL, Control: []string{f.lab.URL}, ControlToken: "control-token",
+	return Target{HTTP: f.api.URL, Control: []string{f.lab.URL}, Tokens: []string{"control-token"},
 		Places: []Place{{PlaceID: "plc_1", Name: "Store", Kind: "live", APIKey: fakeKey}}}
 }
 

@@ -11,7 +11,7 @@ import (
 func TestReadAfterAnd(t *testing.T) {
 	t.Parallel()
 	const lines = `{journal: {of: "\"brd_1\""}, expect: `
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		lines + `count == 1 and last.cause == "command" or count == 0}`:                         judge.Pass,
 		lines + `not (count > 0 and last.cause == "onsite")}`:                                   judge.Pass,
 		lines + `count > 0 and last.cause == "onsite", never: 30ms}`:                            judge.Pass,
@@ -20,17 +20,13 @@ func TestReadAfterAnd(t *testing.T) {
 		`{call: {path: /echo}, expect: 'not (status == 200 and data.nope == "x")'}`:             judge.Blocked,
 		`{call: {path: /echo}, expect: 'status == 200 and data.nope == "x"', never: 30ms}`:      judge.Blocked,
 		`{call: {path: /echo}, expect: 'status == 200 and data.nope != "x" and data.n < 1000'}`: judge.Blocked,
-	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
-	}
+	})
 }
 
 // TestHowLongSynced: synced waits longer than any answer to a request; a limit beyond its own says nothing.
 func TestHowLongSynced(t *testing.T) {
 	t.Parallel()
-	for steps, want := range map[string]judge.Status{
+	playsAs(t, nil, map[string]judge.Status{
 		`{synced: {}, expect: ms < 30000}`:                                    judge.Pass,
 		`{synced: {}, expect: ms <= 60000}`:                                   judge.Invalid,
 		`{synced: {}, expect: ms < 60000}`:                                    judge.Invalid,
@@ -47,11 +43,7 @@ func TestHowLongSynced(t *testing.T) {
 		`{call: {path: /echo}, within: 5m, expect: ms < 30000}`:               judge.Invalid,
 		`{call: {path: /echo}, capture: {took: ms}}, {expect: took < 30000}`:  judge.Invalid,
 		`{call: {path: /echo}, background: b}, {wait: b, expect: ms < 30000}`: judge.Invalid,
-	} {
-		if res, out := play(t, newFake(t), "steps: ["+steps+"]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", steps, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
-	}
+	})
 }
 
 // TestRelayOfTheOpposite: had the decision been the opposite, the relay's journal would say something else.
@@ -72,9 +64,7 @@ func TestRelayOfTheOpposite(t *testing.T) {
 		f := newFake(t)
 		f.lines = []m{{"seq": 4, "doorId": "dor_1", "action": "deny", "cause": "onsite", "grantId": nil}}
 		source := `steps: [{present: {phone: "01000000000", door: "\"dor_1\""}, expect: ` + expect + `, clauses: [ENT-1]}]`
-		if res, out := play(t, f, source, Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", expect, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, f, source, want, "")
 	}
 }
 
@@ -91,9 +81,7 @@ func TestMatchOfControl(t *testing.T) {
 		`{path: /places/plc_1, method: PATCH, body: {entryPhone: "1"}, match: {data: {entryPhone: "1"}}}`: judge.Invalid,
 		`{path: /boards}`: judge.Invalid,
 	} {
-		if res, out := play(t, newFake(t), "steps: [{control: "+control+"}]", Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", control, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, newFake(t), "steps: [{control: "+control+"}]", want, "")
 	}
 }
 
@@ -120,8 +108,6 @@ func TestNamesOfTheResult(t *testing.T) {
 		`{vars: {count: 0}, steps: [{call: {path: /echo}}, {group: [{log: x}], expect: count == 0}]}`:     judge.Invalid,
 		`{vars: {total: 2}, steps: [{call: {path: /list}, expect: total == 2}]}`:                          judge.Pass,
 	} {
-		if res, out := play(t, newFake(t), source, Options{}); res.Files[0].Status != want {
-			t.Errorf("%s: got %s %q, want %s\n%s", source, res.Files[0].Status, res.Files[0].Reason, want, out)
-		}
+		ends(t, newFake(t), source, want, "")
 	}
 }

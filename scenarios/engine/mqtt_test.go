@@ -111,10 +111,7 @@ func TestMQTTByHand(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.broker = address
-			res, out := play(t, f, "steps: ["+c.steps+"]", Options{})
-			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
-				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
-			}
+			ends(t, f, "steps: ["+c.steps+"]", c.want, c.reason)
 		})
 	}
 }
@@ -235,17 +232,11 @@ func TestTell(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.real = true
-			res, out := play(t, f, "steps: ["+c.steps+", {call: {path: /echo}, expect: data.n == 3}]", Options{})
-			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
-				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
-			}
+			ends(t, f, "steps: ["+c.steps+", {call: {path: /echo}, expect: data.n == 3}]", c.want, c.reason)
 		})
 	}
 	for expect, want := range map[string]judge.Status{"said == []": judge.Invalid, "epoch >= 1": judge.Invalid, "epoch > 0": judge.Invalid, "revision == 3": judge.Pass} {
-		res, out := play(t, newFake(t), `steps: [{tell: {board: brd_1}, expect: "`+expect+`"}]`, Options{})
-		if got := res.Files[0]; got.Status != want {
-			t.Errorf("a file that only expects %s is %s (%s), want %s\n%s", expect, got.Status, got.Reason, want, out)
-		}
+		ends(t, newFake(t), `steps: [{tell: {board: brd_1}, expect: "`+expect+`"}]`, want, "")
 	}
 	for step, want := range map[string]string{
 		`tell: {board: brd_1, send: cmd}`:                      "",

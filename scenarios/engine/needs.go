@@ -9,10 +9,12 @@ import (
 )
 
 // unfit says why a file can't be played: SKIPPED if the target can't do what it needs, BLOCKED if it has lost boards with which
-// it could; "" for a file that can be played.
+// it could, or if its clock is too far off; "" for a file that can be played.
 func (r *run) unfit(ctx context.Context, f *File) (status judge.Status, why string) {
-	need := f.Doc.Needs.Boards
-	if why = r.lacks(f, 0); why == "" || r.lacks(f, need) == why { // more boards wouldn't help
+	if why = r.lacks(f, 0); why == "" {
+		return judge.Blocked, r.elsewhere()
+	}
+	if r.lacks(f, f.Doc.Needs.Boards) == why { // more boards wouldn't help
 		return judge.Skipped, why
 	}
 	lost, err := r.dir.lost(ctx, f)

@@ -27,10 +27,7 @@ func TestToldBoards(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.told = true
-			res, out := play(t, f, c.source, Options{})
-			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
-				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
-			}
+			ends(t, f, c.source, c.want, c.reason)
 		})
 	}
 }
@@ -56,10 +53,7 @@ func TestRealBoards(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.real = c.real
-			res, out := play(t, f, "steps: ["+c.steps+"]", Options{})
-			if got := res.Files[0]; got.Status != c.want || !strings.Contains(got.Reason, c.reason) {
-				t.Errorf("got %s %q, want %s %q\n%s", got.Status, got.Reason, c.want, c.reason, out)
-			}
+			ends(t, f, "steps: ["+c.steps+"]", c.want, c.reason)
 		})
 	}
 }

@@ -199,7 +199,7 @@ func newRun(target Target, opt Options) *run {
 	r.out = &progress{w: opt.Progress, verbose: opt.Verbose, colors: opt.Colors}
 	r.api.domain = r.now
 	r.api.told = func(q request, from string, sent sending, a *answer) { r.called(q, http.Header{}, from, sent, a) }
-	r.mask.add(append([]string{target.ControlToken}, target.Tokens...)...)
+	r.mask.add(target.Tokens...)
 	for _, p := range target.Places {
 		r.mask.add(p.APIKey)
 	}

@@ -103,10 +103,7 @@ func TestRefusedDefaultPeriod(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.permit, f.maximum = 409, c.maximum
-			res, out := play(t, f, "steps:\n  - "+c.step+"\n  - call: {path: /echo}\n    expect: data.n == 3\n", Options{})
-			if got := res.Files[0]; got.Status != c.want {
-				t.Errorf("got %s %q, want %s\n%s", got.Status, got.Reason, c.want, out)
-			}
+			ends(t, f, "steps:\n  - "+c.step+"\n  - call: {path: /echo}\n    expect: data.n == 3\n", c.want, "")
 		})
 	}
 }

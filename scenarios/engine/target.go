@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/live"
 	"github.com/doorlab/doorlab/internal/report"
@@ -19,6 +20,18 @@ type (
 	FileResult = report.FileResult
 	StepResult = report.Step
 )
+
+// PlacesOf are the places that a control API lists, or a testbed's ready line.
+func PlacesOf(list []client.Place) []Place {
+	out := make([]Place, len(list))
+	for i, p := range list {
+		out[i] = Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, EntryPhone: p.EntryPhone}
+		if p.APIKey != nil {
+			out[i].APIKey = *p.APIKey
+		}
+	}
+	return out
+}
 
 // Loader runs a load plan; loadtest.Run is the default.
 type Loader func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error)

@@ -160,17 +160,7 @@ func (r *run) takeBack(ctx context.Context, placeID, path string, body any) erro
 }
 
 func (r *run) read(ctx context.Context, placeID, method, path string, body any) (*answer, error) {
-	key, err := r.dir.key(placeID)
-	if err != nil {
-		return nil, err
-	}
-	q := request{method: method, path: path, apiKey: key, placeID: placeID}
-	if body != nil {
-		if q.body, err = json.Marshal(body); err != nil {
-			return nil, err
-		}
-	}
-	a, err := r.do(ctx, q)
+	a, err := r.post(ctx, method, path, placeID, body)
 	if err == nil && a.Status != http.StatusOK {
 		err = fmt.Errorf("%s %s: %s", method, path, a.short())
 	}

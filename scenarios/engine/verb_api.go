@@ -198,25 +198,32 @@ func (x *frame) body(body *Any, raw *Text) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// post sends a JSON body with a key.
-func (x *frame) post(ctx context.Context, method, path, apiKey, placeID string, body any) (*answer, error) {
-	q := request{method: method, path: path, apiKey: apiKey, placeID: placeID}
+// post sends a JSON body with a place's key.
+func (r *run) post(ctx context.Context, method, path, placeID string, body any) (*answer, error) {
+	key, err := r.dir.key(placeID)
+	if err != nil {
+		return nil, err
+	}
+	q := request{method: method, path: path, apiKey: key, placeID: placeID}
 	if body != nil {
-		var err error
 		if q.body, err = json.Marshal(body); err != nil {
 			return nil, err
 		}
 	}
-	return x.run.do(ctx, q)
+	return r.do(ctx, q)
 }
 
-// pages reads a complete list. What arrives meanwhile moves the end of a page to the next one, where it isn't counted
+// pages reads a complete list with a place's key. What arrives meanwhile moves the end of a page to the next one, where it isn't counted
 // again.
-func (x *frame) pages(path, apiKey string) (list []any, err error) {
+func (x *frame) pages(path, placeID string) (list []any, err error) {
+	key, err := x.run.dir.key(placeID)
+	if err != nil {
+		return nil, err
+	}
 	seen, first, dropped := map[string]bool{}, 0.0, 0.0
 	for offset := 0; ; {
 		u := path + "&limit=500&offset=" + fmt.Sprint(offset)
-		last, err := x.post(x.ctx, "GET", u, apiKey, "", nil)
+		last, err := x.run.do(x.ctx, request{method: "GET", path: u, apiKey: key})
 		if err != nil {
 			return nil, err
 		}

@@ -90,14 +90,10 @@ func (b *Bulk) pace(x *frame, n int) (turn func(i int) error, err error) {
 
 // register makes one permit that must succeed. usual: its end is the default one.
 func (x *frame) register(name, place string, from, to time.Time, usual bool) (map[string]any, error) {
-	key, err := x.run.dir.key(place)
-	if err != nil {
-		return nil, err
-	}
 	phone := x.file.phone(name)
 	x.run.mask.add(phone)
 	who := map[string]any{"name": name, "phone": phone, "tail": tail(phone), "ref": x.file.uid(name), "place": place}
-	a, err := x.post(x.ctx, "POST", permitsPath, key, place, map[string]any{
+	a, err := x.run.post(x.ctx, "POST", permitsPath, place, map[string]any{
 		"externalRef": who["ref"], "phone": phone, "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)})
 	if err != nil {
 		return nil, err

@@ -16,20 +16,8 @@ func (l *LoadPlan) title() string { return strings.TrimSpace(l.Plan.Name) }
 // run drives door commands at the plan's rate; its attempts are in the history
 // like the engine's own.
 func (l *LoadPlan) run(x *frame) (fields, error) {
-	t := loadtest.Target{HTTP: x.run.target.HTTP, Control: x.run.target.Control, ControlToken: x.run.target.ControlToken, TLS: x.run.target.TLS}
-	if x.run.lab != nil && x.run.lab.main != "" {
-		t.Control = []string{x.run.lab.main}
-		for _, c := range x.run.lab.all {
-			if c != x.run.lab.main {
-				t.Control = append(t.Control, c)
-			}
-		}
-	}
-	for _, p := range x.run.target.Places {
-		if p.APIKey != "" {
-			t.Places = append(t.Places, loadtest.Place{PlaceID: p.PlaceID, Name: p.Name, Kind: p.Kind, APIKey: p.APIKey})
-		}
-	}
+	t := x.run.target
+	t.Ahead = 0 // a control listener tells more exactly, and without one the file would not be played
 	plan := l.Plan
 	if plan.Name == "" {
 		plan.Name = x.file.file.Base()

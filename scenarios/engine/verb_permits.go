@@ -134,10 +134,6 @@ func (r *Revoke) run(x *frame) (fields, error) {
 
 func (x *frame) revoke(who map[string]any, by, reason string) (*answer, error) {
 	place := expression.Show(who["place"])
-	key, err := x.run.dir.key(place)
-	if err != nil {
-		return nil, err
-	}
 	body := map[string]any{"externalRef": who["ref"]}
 	if by == "id" {
 		body = map[string]any{"permitId": who["permitId"]}
@@ -145,7 +141,7 @@ func (x *frame) revoke(who map[string]any, by, reason string) (*answer, error) {
 	if reason != "" {
 		body["reason"] = reason
 	}
-	return x.post(x.ctx, "POST", "/space/v1/partner/entry-permits/revoke", key, place, body)
+	return x.run.post(x.ctx, "POST", "/space/v1/partner/entry-permits/revoke", place, body)
 }
 
 // atOnce runs f for 0..n-1 with several workers and returns the first error, after which it begins no other.

@@ -17,11 +17,7 @@ func (r *Records) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := x.run.dir.key(place)
-	if err != nil {
-		return nil, err
-	}
-	list, err := x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), key)
+	list, err := x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), place)
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +47,6 @@ func (e *Events) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := x.run.dir.key(place)
-	if err != nil {
-		return nil, err
-	}
 	q := url.Values{}
 	for k, v := range e.Query {
 		s, err := v.str(x.scope)
@@ -63,7 +55,7 @@ func (e *Events) run(x *frame) (fields, error) {
 		}
 		q.Set(k, s)
 	}
-	list, err := x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), key)
+	list, err := x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), place)
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,7 @@ func (n *Netloss) run(x *frame) (fields, error) {
 		if err != nil {
 			return err
 		}
-		key, err := x.run.dir.key(b.placeID)
-		if err != nil {
-			return err
-		}
-		answers[i], err = x.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", key, b.placeID, map[string]any{"graceSec": grace, "channels": channels})
+		answers[i], err = x.run.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", b.placeID, map[string]any{"graceSec": grace, "channels": channels})
 		if err != nil {
 			return err
 		}
@@ -82,11 +78,7 @@ func (p *Policy) run(x *frame) (fields, error) {
 		if b == nil {
 			return x.run.dir.noDoor(doors[i])
 		}
-		key, err := x.run.dir.key(b.placeID)
-		if err != nil {
-			return err
-		}
-		answers[i], err = x.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, key, b.placeID, body)
+		answers[i], err = x.run.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, b.placeID, body)
 		if err != nil {
 			return err
 		}
@@ -136,11 +128,7 @@ func (h *Hours) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := x.run.dir.key(id)
-	if err != nil {
-		return nil, err
-	}
-	a, err := x.post(x.ctx, "PATCH", "/core/v1/places/"+esc(id), key, id, map[string]any{"hours": map[string]any{"week": week}})
+	a, err := x.run.post(x.ctx, "PATCH", "/core/v1/places/"+esc(id), id, map[string]any{"hours": map[string]any{"week": week}})
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
@@ -49,7 +48,7 @@ func own(s *report.Step, file string) (out []Proof) {
 			if ch.Status == judge.Pass && !s.Asserts {
 				continue // it could not have failed
 			}
-			out = append(out, Proof{s, judge.Assertion{Clause: c, Name: name + ": " + ch.Name, Status: ch.Status, Number: firstLine(ch.Detail)}})
+			out = append(out, Proof{s, judge.Assertion{Clause: c, Name: name + ": " + ch.Name, Status: ch.Status, Number: report.FirstLine(ch.Detail)}})
 		}
 	}
 	status, detail := s.Status, s.Detail
@@ -61,7 +60,7 @@ func own(s *report.Step, file string) (out []Proof) {
 	}
 	number := s.Boundary
 	if status != judge.Pass {
-		number = firstLine(detail)
+		number = report.FirstLine(detail)
 	}
 	for _, c := range s.Clauses {
 		if !charged[c] {
@@ -69,9 +68,4 @@ func own(s *report.Step, file string) (out []Proof) {
 		}
 	}
 	return out
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
 }

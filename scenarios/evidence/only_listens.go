@@ -63,7 +63,7 @@ func (h *Past) onlyReached(name string) bool {
 }
 
 // refusal are results that show only whether a request was refused, and why.
-var refusal = set(`status error message ms headers replayed`)
+var refusal = SetOf(`status error message ms headers replayed`)
 
 // SpeaksOnlyOfRefusal reports whether an expression looks at nothing else of an answer.
 func SpeaksOnlyOfRefusal(e *expression.Expr, fixed func(name string) bool) bool {

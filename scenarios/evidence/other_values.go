@@ -10,7 +10,7 @@ import (
 )
 
 // always are results that are never absent.
-var always = set(`it status body headers replayed ms count lines records events boards answers answered same statuses fresh sent outcomes results reasons`)
+var always = SetOf(`it status body headers replayed ms count lines records events boards answers answered same statuses fresh sent outcomes results reasons`)
 
 // statuses are those that requests get, and a few that none gets.
 var statuses = []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504}
@@ -103,13 +103,13 @@ const slowest = 14_999
 const mostTimes, mostMore = 10, 20
 
 // everyHas are headers without which no answer is accepted, or which the protocol gives every answer.
-var everyHas = set(`X-Request-Id X-Place-Kind Date Content-Length`)
+var everyHas = SetOf(`X-Request-Id X-Place-Kind Date Content-Length`)
 
 // issued are parts of a key: a step that got none is BLOCKED.
-var issued = set(`keyId apiKey`)
+var issued = SetOf(`keyId apiKey`)
 
 // each are results with one element per request, whatever the answers.
-var each = set(`answers statuses`)
+var each = SetOf(`answers statuses`)
 
 func size(v any) int {
 	if m, ok := v.(map[string]any); ok {
@@ -120,7 +120,7 @@ func size(v any) int {
 }
 
 // tally are results that count words: at least one.
-var tally = set(`results reasons`)
+var tally = SetOf(`results reasons`)
 
 // tallies are results with one more word, and with only one.
 func tallies(v any) (out []any) {

@@ -61,7 +61,7 @@ func WordsOf(results ...string) Words {
 }
 
 // ElementFields are the fields of the elements of lists: of a board, a line of a journal, a record or an event.
-var ElementFields = set(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords doors
+var ElementFields = SetOf(`boardId placeId online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords doors
 	seq boot at doorId channel action cause commandId grantId revision
 	recordId method result reason actor actorLabel doorName occurredAt recordedAt requestedAt source settledAs settledAt replays
 	eventId kind permitId externalRef late`)

@@ -11,7 +11,7 @@ import (
 // What of an answer does an expectation speak of?
 
 // aboutStatus are the names with which an expectation speaks of the status.
-var aboutStatus = set(`status statuses error message details outcome code body answers same`)
+var aboutStatus = SetOf(`status statuses error message details outcome code body answers same`)
 
 // SpeaksOfStatus reports whether an expectation is about the status of the answer; then it decides whether the answer
 // must be a success.
@@ -40,7 +40,7 @@ func speaksOfWhole(e *expression.Expr) bool {
 }
 
 // alike are headers that a refusal has as well as a success: they don't show which it was.
-var alike = set(`Content-Type Content-Length Date Cache-Control Vary Server Connection X-Request-Id X-Place-Kind`)
+var alike = SetOf(`Content-Type Content-Length Date Cache-Control Vary Server Connection X-Request-Id X-Place-Kind`)
 
 // common reports whether a path such as ["Date"], ?.Date or nothing leads to such a header, or to all headers.
 func common(path string) bool {

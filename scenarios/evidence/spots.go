@@ -125,6 +125,6 @@ func wholes(v any, k known, env map[string]any) (out []any) {
 }
 
 // repeats are results that repeat the answers of a request.
-var repeats = set(`answers statuses fresh`)
+var repeats = SetOf(`answers statuses fresh`)
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

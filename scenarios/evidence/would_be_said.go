@@ -27,14 +27,14 @@ var codes = strings.Fields(`invalid_body invalid_timestamp invalid_query missing
 	store_offline storage_unavailable internal_error device_no_response`)
 
 // contractWords are other words with which answers say something.
-var contractWords = set(`locked unlocked open warning closed online offline unknown door onsite link phone api free auth
+var contractWords = SetOf(`locked unlocked open warning closed online offline unknown door onsite link phone api free auth
 	opened held denied refused noResponse changed reported pending active expired revoked no_valid_grant not_started door_out_of_scope
 	closed_window outage_limit free_window busy jammed tamper low_power maintenance unsupported always business_hours after_hours custom
 	close hold off pulse lock refuse deny command policy hold_end outage grace stopped synced waiting none test live server board
 	created updated unchanged failed closure holiday membership reservation permit true false null`)
 
 // leaks are words that show up where a server says more than it should.
-var leaks = set(`password passwd secret hash pepper salt token phone apikey key authorization bearer cookie panic goroutine runtime
+var leaks = SetOf(`password passwd secret hash pepper salt token phone apikey key authorization bearer cookie panic goroutine runtime
 	stack trace traceback exception error sql sqlite select insert constraint undefined nan nil html script root home tmp internal`)
 
 // DropSilentWords drops from what expressions of a file mention the words that no answer would have. source is the
@@ -67,8 +67,8 @@ func elsewhere(source, text string, but []*expression.Expr) bool {
 	return n > 0
 }
 
-// set is the set of the words in a text.
-func set(text string) map[string]bool {
+// SetOf is the set of the words in a text.
+func SetOf(text string) map[string]bool {
 	out := map[string]bool{}
 	for n := range strings.FieldsSeq(text) {
 		out[n] = true

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/server/api/openapi"
@@ -107,12 +108,7 @@ func (c *call) trusted(addr string) bool {
 		}
 		ip = ap.Addr()
 	}
-	for _, p := range c.api.cfg.Proxies {
-		if p.Contains(ip.Unmap().WithZone("")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.api.cfg.Proxies, func(p netip.Prefix) bool { return p.Contains(ip.Unmap().WithZone("")) })
 }
 
 // auditRefusal writes an audit row for a door command that was refused before it reached the device, see ENT-4. Without

@@ -54,16 +54,16 @@ type Places interface {
 
 // Grants keeps the entitlements: *grant.Service.
 type Grants interface {
-	Register(by grant.By, r grant.RegisterRequest) (grant.Permit, error)
-	Revoke(by grant.By, r grant.RevokeRequest) (grant.Permit, error)
+	Register(by record.By, r grant.RegisterRequest) (grant.Permit, error)
+	Revoke(by record.By, r grant.RevokeRequest) (grant.Permit, error)
 	List(placeID string, q grant.ListQuery) ([]grant.Permit, int, error)
 	Get(placeID, permitID string) (grant.Permit, error)
-	CreateTerm(by grant.By, kind string, r grant.TermRequest) (grant.Term, error)
-	CancelTerm(by grant.By, kind, id string) (grant.Term, error)
+	CreateTerm(by record.By, kind string, r grant.TermRequest) (grant.Term, error)
+	CancelTerm(by record.By, kind, id string) (grant.Term, error)
 	ListTerms(placeID, kind string, q grant.ListQuery) ([]grant.Term, int, error)
 	ListCustomers(placeID string, q grant.ListQuery) ([]grant.Customer, int, error)
-	ImportCustomers(by grant.By, r grant.ImportRequest) (grant.ImportResult, error)
-	ImportMemberships(by grant.By, r grant.ImportRequest) (grant.ImportResult, error)
+	ImportCustomers(by record.By, r grant.ImportRequest) (grant.ImportResult, error)
+	ImportMemberships(by record.By, r grant.ImportRequest) (grant.ImportResult, error)
 }
 
 // Entry lets people in by link and lists what happened: *entry.Service.

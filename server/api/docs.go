@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -171,12 +172,7 @@ func viewOf(d *openapi.Document) docsView {
 
 // fields flattens the properties of a body: args.minutes.
 func fields(prefix string, s *openapi3.Schema) (out []docsField) {
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
 		out = append(out, docsField{Name: prefix + name, Type: typeOf(p), Description: p.Value.Description, Required: slices.Contains(s.Required, name)})
 		if len(p.Value.Properties) > 0 && p.Ref == "" {

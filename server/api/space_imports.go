@@ -3,6 +3,7 @@ package api
 import (
 	gen "github.com/doorlab/doorlab/server/api/gen/space"
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // importCustomers and importMemberships take rows that succeed or fail independently, see IMP-1.
@@ -14,8 +15,8 @@ func importMemberships(c *call, b gen.Import) (any, error) {
 	return c.importRows(b, c.api.cfg.Grants.ImportMemberships)
 }
 
-func (c *call) importRows(b gen.Import, run func(grant.By, grant.ImportRequest) (grant.ImportResult, error)) (any, error) {
-	r, err := run(c.by(), grant.ImportRequest{Source: &b.Source, Items: b.Items})
+func (c *call) importRows(b gen.Import, run func(record.By, grant.ImportRequest) (grant.ImportResult, error)) (any, error) {
+	r, err := run(c.caller(), grant.ImportRequest{Source: &b.Source, Items: b.Items})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 // createPermit registers a permit, or changes the one with that reference.
 func createPermit(c *call, b gen.CreatePermitBody) (any, error) {
-	p, err := c.api.cfg.Grants.Register(c.by(), grant.RegisterRequest{
+	p, err := c.api.cfg.Grants.Register(c.caller(), grant.RegisterRequest{
 		ExternalRef: &b.ExternalRef, Phone: &b.Phone, Name: &b.Name,
 		StartsAt: b.StartsAt.Ptr(), EndsAt: b.EndsAt.Ptr(), DoorIDs: b.DoorIDs,
 	})
@@ -20,7 +20,7 @@ func createPermit(c *call, b gen.CreatePermitBody) (any, error) {
 
 // revokePermit revokes by externalRef or permitId.
 func revokePermit(c *call, b gen.RevokePermitBody) (any, error) {
-	p, err := c.api.cfg.Grants.Revoke(c.by(), grant.RevokeRequest{
+	p, err := c.api.cfg.Grants.Revoke(c.caller(), grant.RevokeRequest{
 		ExternalRef: orNull(b.ExternalRef), PermitID: orNull(b.PermitID), Reason: orNull(b.Reason),
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func listTerms[V any](c *call, kind string, view func(grant.Term) V) (any, error
 }
 
 func createReservation(c *call, b gen.CreateReservationBody) (any, error) {
-	t, err := c.api.cfg.Grants.CreateTerm(c.by(), grant.Reservation, grant.TermRequest{
+	t, err := c.api.cfg.Grants.CreateTerm(c.caller(), grant.Reservation, grant.TermRequest{
 		ExternalRef: orNull(b.ExternalRef), Phone: &b.Phone, Name: &b.Name,
 		StartsAt: b.StartsAt.Ptr(), EndsAt: b.EndsAt.Ptr(), DoorIDs: b.DoorIDs,
 	})
@@ -46,7 +46,7 @@ func createReservation(c *call, b gen.CreateReservationBody) (any, error) {
 }
 
 func cancelReservation(c *call) (any, error) {
-	t, err := c.api.cfg.Grants.CancelTerm(c.by(), grant.Reservation, c.path("reservationId"))
+	t, err := c.api.cfg.Grants.CancelTerm(c.caller(), grant.Reservation, c.path("reservationId"))
 	if err != nil {
 		return nil, err
 	}

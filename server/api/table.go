@@ -81,10 +81,6 @@ func each[T, U any](in []T, f func(T) U) []U {
 	return out
 }
 
-func (c *call) by() grant.By {
-	return grant.By{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id}
-}
-
 func (c *call) page() grant.ListQuery {
 	return grant.ListQuery{ExternalRef: c.query.Str("externalRef"), Limit: c.query.Num("limit"), Offset: c.query.Num("offset")}
 }

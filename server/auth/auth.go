@@ -55,8 +55,6 @@ type Config struct {
 	Store      Store
 	Pepper     []byte // of the key hashes, as the store was seeded with
 	SigningKey []byte // of the tokens
-	TestPrefix string // of new keys of a test place; "" = sact_
-	LivePrefix string // ... of a live place; "" = sacl_
 }
 
 // Service exchanges keys for tokens, verifies tokens, and issues and revokes keys.
@@ -73,12 +71,6 @@ type Service struct {
 
 // New returns a service that knows every revocation so far.
 func New(cfg Config) (*Service, error) {
-	if cfg.TestPrefix == "" {
-		cfg.TestPrefix = TestPrefix
-	}
-	if cfg.LivePrefix == "" {
-		cfg.LivePrefix = livePrefix
-	}
 	s := &Service{cfg: cfg, kid: keyID(cfg.SigningKey), window: limit.New(exchanges, exchangeWindow), revoked: map[string]bool{}}
 	return s, s.look()
 }
@@ -135,9 +127,9 @@ func (s *Service) Create(placeID, name string, scopes []string, sim bool) (Key, 
 	if err != nil {
 		return Key{}, "", err
 	}
-	prefix := s.cfg.LivePrefix
+	prefix := apikey.LivePrefix
 	if p.Kind == place.Test {
-		prefix = s.cfg.TestPrefix
+		prefix = apikey.TestPrefix
 	}
 	secret := apikey.New(prefix, placeID)
 	now := fail.Milli(s.cfg.Clock.Now())

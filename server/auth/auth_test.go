@@ -37,7 +37,7 @@ func newHouse(t *testing.T) *house {
 	must.OK(t, clk.Advance(epoch))
 	s := must.Get(store.Open(t.TempDir(), store.Options{Clock: clk}))(t)
 	t.Cleanup(func() { _ = s.Close() })
-	key := apikey.Derive(auth.TestPrefix, "1", "plc_1", "k")
+	key := apikey.Derive(apikey.TestPrefix, "1", "plc_1", "k")
 	if _, err := s.Seed(&world.World{Places: []world.Place{
 		{ID: "plc_t", Name: "T", Kind: world.Test, Keys: []world.Key{{ID: "key_t", Name: "partner", Scopes: []string{auth.ScopePartner}, Sim: true, Secret: key}}},
 		{ID: "plc_l", Name: "L", Kind: world.Live},
@@ -96,7 +96,7 @@ func TestExchange(t *testing.T) {
 	}
 	must.OK(t, h.Revoke(old.ID))
 	for name, key := range map[string]string{"empty": "", "malformed": "sact_nope", "typo": h.key[:20] + "x" + h.key[21:],
-		"unknown": apikey.New(auth.TestPrefix, "plc_1"), "revoked": revoked} {
+		"unknown": apikey.New(apikey.TestPrefix, "plc_1"), "revoked": revoked} {
 		if _, err := h.exchange("192.0.2.1", key); !errors.Is(err, auth.ErrInvalidKey) {
 			t.Errorf("%s: got %v, want err to be auth.ErrInvalidKey", name, err)
 		}

@@ -7,20 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"time"
-
-	"github.com/doorlab/doorlab/internal/apikey"
 )
 
 // Scopes of a key.
 const (
 	ScopePartner = "space:partner"
 	ScopeDoor    = "device:door"
-)
-
-// Prefixes of keys, by kind of place.
-const (
-	TestPrefix = apikey.TestPrefix
-	livePrefix = apikey.LivePrefix
 )
 
 // Key is an issued API key, without its secret.

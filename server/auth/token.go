@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/doorlab/doorlab/internal/apikey"
 )
 
 // TokenLife is how long a token is valid. A token exactly this old has expired, see AUTH-2.
@@ -118,7 +120,7 @@ func (s *Service) genuine(token string) (good, error) {
 		return s.cfg.SigningKey, nil
 	}, jwt.WithValidMethods([]string{"HS256"}), jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
 	switch {
-	case err != nil && (strings.HasPrefix(token, s.cfg.TestPrefix) || strings.HasPrefix(token, s.cfg.LivePrefix)):
+	case err != nil && (strings.HasPrefix(token, apikey.TestPrefix) || strings.HasPrefix(token, apikey.LivePrefix)):
 		return good{}, errKeyAsToken
 	case err != nil || c.Key == "" || c.Place == "":
 		return good{}, ErrTokenInvalid

@@ -28,7 +28,7 @@ type lab struct {
 	applied []history.Event
 }
 
-func newLab() *lab {
+func newLab(t *testing.T) *lab {
 	l := &lab{content: &fakeContent{}, line: &fakeLine{epoch: 1}, board: &fakeBoard{}, flight: clock.NewFlight()}
 	l.clk = clock.NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), l.flight)
 	l.clk.Freeze()
@@ -36,6 +36,7 @@ func newLab() *lab {
 	l.s = New(Config{Content: l.content, Line: l.line, Clock: l.clk, Flight: l.flight,
 		History: func(e history.Event) { l.applied = append(l.applied, e) },
 		Observe: func(_ bool, d time.Duration) { l.took = append(l.took, d) }})
+	t.Cleanup(l.s.Stop)
 	return l
 }
 
@@ -81,8 +82,7 @@ func (l *lab) converged() bool {
 func TestSnapshotThenDeltas(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.connect()
 		y, _ := l.line.take()
 		if !y.Snapshot || y.To != 1 {
@@ -117,8 +117,7 @@ func TestSnapshotThenDeltas(t *testing.T) {
 func TestAcknowledgementWaitsForThePlannedPush(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.connect()
 		y, _ := l.line.take()
 		l.change()
@@ -145,8 +144,7 @@ func TestBusyPlace(t *testing.T) {
 		deltas int64         // within two seconds
 	}{{10 * time.Millisecond, 2}, {50 * time.Millisecond, 8}, {500 * time.Microsecond, 8}} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLab()
-			defer l.s.Stop()
+			l := newLab(t)
 			l.connect()
 			l.deliver()
 			for until := time.Now().Add(2 * time.Second); time.Now().Before(until); time.Sleep(c.each) {
@@ -171,8 +169,7 @@ func TestBusyPlace(t *testing.T) {
 func TestLag(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		want := func(when string, lag time.Duration, behind int) {
 			t.Helper()
 			if got, n := l.s.Lag(); got != lag || n != behind {
@@ -199,8 +196,7 @@ func TestLag(t *testing.T) {
 func TestAJumpWaitsForTheChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.connect()
 		l.deliver()
 		l.change()
@@ -214,8 +210,7 @@ func TestAJumpWaitsForTheChange(t *testing.T) {
 func TestLostPushIsSentAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.connect()
 		if _, ok := l.line.take(); !ok { // lost on the way
 			t.Fatal("nothing was sent")
@@ -242,8 +237,7 @@ func TestLostPushIsSentAgain(t *testing.T) {
 
 func TestBoardsOfAPlaceShareOneEncoding(t *testing.T) {
 	t.Parallel()
-	l := newLab()
-	defer l.s.Stop()
+	l := newLab(t)
 	for _, b := range []string{"brd_1", "brd_2", "brd_3", "brd_4"} {
 		l.s.Connected(board.Hello{BoardID: b, PlaceID: somePlace, Epoch: 1})
 	}
@@ -257,8 +251,7 @@ func TestConverges(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLab()
-			defer l.s.Stop()
+			l := newLab(t)
 			l.connect()
 			steps := rapid.SliceOfN(rapid.SampledFrom([]string{"change", "deliver", "lose", "ackLost", "cut", "wipe", "spoil", "digest", "time", "jump"}), 1, 40).Draw(rt, "steps")
 			for _, step := range steps {

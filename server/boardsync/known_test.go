@@ -23,8 +23,7 @@ func (l *lab) says() (equal bool) {
 func TestARevisionThatCouldNotBeReadIsReadLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.board.rev, l.board.grants = 1, l.content.grants[:1]
 		l.content.add()
 		l.content.lost = 3
@@ -62,8 +61,7 @@ func TestWhatCouldNotBeLookedUpIsNotEqual(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newLab()
-				defer l.s.Stop()
+				l := newLab(t)
 				l.board.rev, l.board.grants = 1, l.content.grants[:1]
 				l.content.add()
 				spoil(l)
@@ -99,8 +97,7 @@ func TestAWrongAcknowledgementIsNotSynced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newLab()
-				defer l.s.Stop()
+				l := newLab(t)
 				l.connect()
 				l.deliver()
 				l.change()
@@ -139,8 +136,7 @@ func TestOneBoardCannotOrderContentWithoutBound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newLab()
-				defer l.s.Stop()
+				l := newLab(t)
 				for range 300 {
 					l.content.add()
 				}
@@ -171,8 +167,7 @@ func TestOneBoardCannotOrderContentWithoutBound(t *testing.T) {
 func TestEncodedChangesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		for range 200 {
 			l.content.add()
 			l.content.grants[len(l.content.grants)-1].Doors = []string{strings.Repeat("d", 10_000)}
@@ -189,8 +184,7 @@ func TestEncodedChangesAreBounded(t *testing.T) {
 // A board that is too far behind gets a snapshot.
 func TestAnOldRevisionGetsASnapshot(t *testing.T) {
 	t.Parallel()
-	l := newLab()
-	defer l.s.Stop()
+	l := newLab(t)
 	for range maxBehind + 5 {
 		l.content.grants, l.content.revs = nil, nil
 		l.content.add()
@@ -215,8 +209,7 @@ func TestARevisionThatWasNeverSentIsNotBelieved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newLab()
-				defer l.s.Stop()
+				l := newLab(t)
 				l.connect()
 				l.deliver()
 				known := len(l.applied)
@@ -260,8 +253,7 @@ func TestARevisionThatWasNeverSentIsNotBelieved(t *testing.T) {
 // board.
 func TestAKeptChangeEndsWithItsRevision(t *testing.T) {
 	t.Parallel()
-	l := newLab()
-	defer l.s.Stop()
+	l := newLab(t)
 	p := l.s.place(somePlace)
 	for _, to := range []int64{2, 3} {
 		p.moved(l.content.add(), l.clk.Now())

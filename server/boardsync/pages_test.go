@@ -22,8 +22,7 @@ func (l *lab) large() {
 func TestSnapshotInPagesResumes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.large()
 		l.connect()
 		come := map[int]int{}
@@ -74,8 +73,7 @@ func TestSnapshotInPagesResumes(t *testing.T) {
 func TestDeadlinesFollowProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.large()
 		l.connect()
 		for !l.converged() {
@@ -96,8 +94,7 @@ func TestDeadlinesFollowProgress(t *testing.T) {
 func TestLiesAboutPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.large()
 		l.connect()
 		to := l.content.rev
@@ -123,8 +120,7 @@ func TestLostPagesComeAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newLab()
-				defer l.s.Stop()
+				l := newLab(t)
 				l.large()
 				l.connect()
 				for range 5 {
@@ -147,8 +143,7 @@ func TestLostPagesComeAgain(t *testing.T) {
 // What fits one message is sent as one; all pages together are the change, with each item once.
 func TestEncode(t *testing.T) {
 	t.Parallel()
-	l := newLab()
-	defer l.s.Stop()
+	l := newLab(t)
 	y, _ := l.content.SyncContent("", 0)
 	if m, err := encode(y); err != nil || len(m.pages) != 1 || strings.Contains(string(m.pages[0]), "page") {
 		t.Errorf("a small change: %d messages, %v; want one without a page number", len(m.pages), err)

@@ -21,8 +21,7 @@ func TestWhatDiffersIsRepaired(t *testing.T) {
 			t.Run(name+" at "+how, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					l := newLab()
-					defer l.s.Stop()
+					l := newLab(t)
 					l.content.add()
 					l.connect()
 					l.deliver()
@@ -47,8 +46,7 @@ func TestWhatDiffersIsRepaired(t *testing.T) {
 
 func TestAnotherEpochChangesNothing(t *testing.T) {
 	t.Parallel()
-	l := newLab()
-	defer l.s.Stop()
+	l := newLab(t)
 	l.connect()
 	l.line.epoch = 2
 	l.connect()
@@ -65,8 +63,7 @@ func TestAnotherEpochChangesNothing(t *testing.T) {
 
 func TestABoardThatNamesNoDigest(t *testing.T) {
 	t.Parallel()
-	l := newLab()
-	defer l.s.Stop()
+	l := newLab(t)
 	l.s.Connected(board.Hello{BoardID: someBoard, PlaceID: somePlace, Epoch: 1, Revision: 1})
 	if equal, _ := l.s.Digest(someBoard, 1, 1, ""); !equal || l.line.pushes != 0 {
 		t.Error("only the revision counts for a simple board")
@@ -76,8 +73,7 @@ func TestABoardThatNamesNoDigest(t *testing.T) {
 func TestABoardThatCannotHoldTheContentIsNotFlooded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.connect()
 		for range 100 {
 			y, ok := l.line.take()
@@ -95,8 +91,7 @@ func TestABoardThatCannotHoldTheContentIsNotFlooded(t *testing.T) {
 func TestStoreAwayIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.content.err = errors.New("away")
 		l.connect()
 		l.content.err = nil

@@ -26,8 +26,7 @@ func TestAJumpSendsAgainOnTheWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newLab()
-				defer l.s.Stop()
+				l := newLab(t)
 				l.connect()
 				lose(l)
 				for at := defaultResend; at <= 4*defaultResend; at += defaultResend {
@@ -46,8 +45,7 @@ func TestAJumpSendsAgainOnTheWay(t *testing.T) {
 func TestALongJumpToASilentBoard(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.connect()
 		l.advance(t, 36*time.Hour)
 		if most := int(36*time.Hour/defaultResendMax) + 10; l.line.pushes < 100 || l.line.pushes > most {
@@ -60,8 +58,7 @@ func TestALongJumpToASilentBoard(t *testing.T) {
 func TestADigestTellsWhatALostAcknowledgementDid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		l.connect()
 		y, _ := l.line.take()
 		l.board.apply(y)

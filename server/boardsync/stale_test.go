@@ -29,8 +29,7 @@ func TestABoardGetsNoSnapshotOlderThanWhatItHas(t *testing.T) {
 			t.Run(size+", "+when, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					l := newLab()
-					defer l.s.Stop()
+					l := newLab(t)
 					fill(l)
 					l.line.only = someBoard
 					l.s.Connected(board.Hello{BoardID: "brd_waits", PlaceID: somePlace, Epoch: 1}) // and never acknowledges
@@ -57,8 +56,7 @@ func TestABoardGetsNoSnapshotOlderThanWhatItHas(t *testing.T) {
 func TestABoardGetsNoSnapshotOlderThanWhatItWasSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLab()
-		defer l.s.Stop()
+		l := newLab(t)
 		add := func(n int64) { // changes of what is there, so that each message is one page
 			l.content.mu.Lock()
 			defer l.content.mu.Unlock()

@@ -41,8 +41,8 @@ type Places interface {
 
 // Grants makes and ends memberships and reservations: server/grant.
 type Grants interface {
-	CreateTerm(by grant.By, kind string, r grant.TermRequest) (grant.Term, error)
-	CancelTerm(by grant.By, kind, grantID string) (grant.Term, error)
+	CreateTerm(by record.By, kind string, r grant.TermRequest) (grant.Term, error)
+	CancelTerm(by record.By, kind, grantID string) (grant.Term, error)
 	List(placeID string, q grant.ListQuery) ([]grant.Permit, int, error)
 	ListTerms(placeID, kind string, q grant.ListQuery) ([]grant.Term, int, error)
 }

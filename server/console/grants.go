@@ -10,21 +10,6 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 )
 
-// grantView is a grant as an operator sees it: only the ends of the phone, no link.
-type grantView struct {
-	GrantID     string   `json:"grantId"`
-	Kind        string   `json:"kind"` // permit reservation membership
-	ExternalRef string   `json:"externalRef"`
-	Name        string   `json:"name"`
-	Person      string   `json:"person"` // masked
-	State       string   `json:"state"`
-	StartsAt    string   `json:"startsAt"`
-	EndsAt      *string  `json:"endsAt"`
-	DoorIDs     []string `json:"doorIds"`
-	UseCount    int64    `json:"useCount"`
-	RevokedAt   *string  `json:"revokedAt"`
-}
-
 // grants lists a place's grants of one kind (permits by default), newest first.
 func (c Config) grants(w http.ResponseWriter, r *http.Request) {
 	placeID, kind := r.URL.Query().Get("placeId"), r.URL.Query().Get("kind")
@@ -41,7 +26,7 @@ func (c Config) grants(w http.ResponseWriter, r *http.Request) {
 		err = fail.New(fail.PlaceNotFound, "place not found")
 	}
 	q := grant.ListQuery{Limit: limit, Offset: offset}
-	views, total := []grantView{}, 0
+	views, total := []control.Grant{}, 0
 	switch {
 	case err != nil:
 	case kind == "" || kind == access.KindPermit:
@@ -66,8 +51,8 @@ func (c Config) grants(w http.ResponseWriter, r *http.Request) {
 	control.List(w, views, total)
 }
 
-func viewOf(g grant.Grant, state string) grantView {
+func viewOf(g grant.Grant, state string) control.Grant {
 	_, label := access.MaskPhone(g.Phone)
-	return grantView{GrantID: g.ID, Kind: g.Kind, ExternalRef: g.ExternalRef, Name: g.Name, Person: label, State: state,
+	return control.Grant{GrantID: g.ID, Kind: g.Kind, ExternalRef: g.ExternalRef, Name: g.Name, Person: label, State: state,
 		StartsAt: g.StartsAt.UTC().Format(control.TimeFormat), EndsAt: control.TimeOrNull(g.EndsAt), DoorIDs: g.Doors, UseCount: g.UseCount, RevokedAt: control.TimeOrNull(g.RevokedAt)}
 }

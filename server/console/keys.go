@@ -10,19 +10,8 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 )
 
-// keyView is a key without its secret.
-type keyView struct {
-	KeyID     string   `json:"keyId"`
-	PlaceID   string   `json:"placeId"`
-	Name      string   `json:"name"`
-	Scopes    []string `json:"scopes"`
-	Sim       bool     `json:"sim"`
-	CreatedAt string   `json:"createdAt"`
-	RevokedAt *string  `json:"revokedAt"`
-}
-
-func viewKey(k auth.Key) keyView {
-	return keyView{KeyID: k.ID, PlaceID: k.PlaceID, Name: k.Name, Scopes: orEmpty(k.Scopes), Sim: k.Sim, CreatedAt: k.CreatedAt.UTC().Format(control.TimeFormat), RevokedAt: control.TimeOrNull(k.RevokedAt)}
+func viewKey(k auth.Key) control.Key {
+	return control.Key{KeyID: k.ID, PlaceID: k.PlaceID, Name: k.Name, Scopes: orEmpty(k.Scopes), Sim: k.Sim, CreatedAt: k.CreatedAt.UTC().Format(control.TimeFormat), RevokedAt: control.TimeOrNull(k.RevokedAt)}
 }
 
 func (c Config) listKeys(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +20,7 @@ func (c Config) listKeys(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	views := make([]keyView, 0, len(keys))
+	views := make([]control.Key, 0, len(keys))
 	for _, k := range keys {
 		views = append(views, viewKey(k))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // term handles POST /memberships and /reservations; the answer is {answer: id}.
@@ -49,7 +50,7 @@ func (c Config) term(kind, answer string) http.HandlerFunc {
 			}
 			*f.out = &at
 		}
-		g, err := c.Grants.CreateTerm(grant.By{PlaceID: *b.PlaceID}, kind, t)
+		g, err := c.Grants.CreateTerm(record.By{PlaceID: *b.PlaceID}, kind, t)
 		if err != nil {
 			refuse(w, err)
 			return
@@ -67,7 +68,7 @@ func (c Config) endTerm(kind string) http.HandlerFunc {
 			refuse(w, err)
 			return
 		}
-		g, err := c.Grants.CancelTerm(grant.By{PlaceID: placeID}, kind, chi.URLParam(r, "id"))
+		g, err := c.Grants.CancelTerm(record.By{PlaceID: placeID}, kind, chi.URLParam(r, "id"))
 		if err != nil {
 			refuse(w, err)
 			return

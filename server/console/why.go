@@ -33,20 +33,6 @@ type Explain struct {
 	Timeline func(placeID string) (*why.Timeline, error)
 }
 
-// explanation is the answer of GET /why. Of the person it shows only the ends of the phone.
-type explanation struct {
-	PlaceID    string        `json:"placeId"`
-	PlaceName  string        `json:"placeName"`
-	DoorName   string        `json:"doorName"`
-	Person     string        `json:"person"`
-	By         string        `json:"by"`         // phone or link
-	PhoneEntry string        `json:"phoneEntry"` // on, off or unassigned, as it is now
-	KnownSince string        `json:"knownSince"` // the recording begins here
-	Exposure   []why.Exposed `json:"exposure"`   // on this door's board, up to the time asked about
-	Says       string        `json:"says"`
-	why.Answer
-}
-
 // exactlyOne says how to name a person.
 const exactlyOne = "exactly one of phone, link and grantId is needed, as in ?phone=01012345678"
 
@@ -111,7 +97,7 @@ func (c Config) why(w http.ResponseWriter, r *http.Request) {
 		refuse(w, fail.New(fail.DeviceNotFound, fmt.Sprintf("no door %q at %s ('doorlab place show' lists a place's doors)", doorID, c.placeName(q.Get("placeId")))))
 		return
 	}
-	var out explanation
+	var out why.Explanation
 	if err == nil {
 		out, err = c.explain(door, asked, at)
 	}
@@ -131,7 +117,7 @@ func (c Config) placeName(id string) string {
 	return p.Name
 }
 
-func (c Config) explain(door place.Door, asked person, at time.Time) (out explanation, err error) {
+func (c Config) explain(door place.Door, asked person, at time.Time) (out why.Explanation, err error) {
 	p, err := c.Explain.Place(door.PlaceID)
 	if err != nil {
 		return out, err
@@ -151,7 +137,7 @@ func (c Config) explain(door place.Door, asked person, at time.Time) (out explan
 	if err != nil {
 		return out, err
 	}
-	out = explanation{PlaceID: p.ID, PlaceName: p.Name, DoorName: door.Name, Person: who.Label, By: "phone", PhoneEntry: phoneEntry(p),
+	out = why.Explanation{PlaceID: p.ID, PlaceName: p.Name, DoorName: door.Name, Person: who.Label, By: "phone", PhoneEntry: phoneEntry(p),
 		KnownSince: time.UnixMilli(t.Since()).UTC().Format(control.TimeFormat), Exposure: []why.Exposed{},
 		Answer: t.Ask(why.Question{DoorID: door.ID, BoardID: door.BoardID, At: at, PhoneHash: who.PhoneHash, TokenHash: who.TokenHash, Actor: who.Actor})}
 	if asked.token != "" {

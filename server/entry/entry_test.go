@@ -23,7 +23,7 @@ import (
 var (
 	ctx   = context.Background()
 	epoch = storetest.Epoch
-	byA   = grant.By{PlaceID: "plc_a", KeyID: "key_a"}
+	byA   = record.By{PlaceID: "plc_a", KeyID: "key_a"}
 )
 
 var _ entry.Store = (*store.Store)(nil)

@@ -57,8 +57,7 @@ func TestAdmission(t *testing.T) {
 		{"another's helper", badID, good("brd_2/up").bytes()},
 		{"helper with a wrong password", notAllowed, with("brd_1/up", func(c *connectPacket) { c.pass = "" })},
 	} {
-		bubble(t, c.name, func(t *testing.T) {
-			r := newRig(t)
+		rigged(t, c.name, func(t *testing.T, r *rig) {
 			conn := r.dial()
 			_, _ = conn.Write(c.connect)
 			time.Sleep(2 * time.Second) // guesses are answered late
@@ -87,8 +86,7 @@ func TestHandshake(t *testing.T) {
 		name  string
 		first int
 	}{{"silent", 0}, {"header only", 2}, {"all but the password", len(good("brd_1").bytes()) - 1}} {
-		bubble(t, c.name, func(t *testing.T) {
-			r := newRig(t)
+		rigged(t, c.name, func(t *testing.T, r *rig) {
 			conn := r.dial()
 			start := time.Now()
 			_, _ = conn.Write(good("brd_1").bytes()[:c.first])

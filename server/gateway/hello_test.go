@@ -12,8 +12,7 @@ func TestHelloIsRefused(t *testing.T) {
 	for name, payload := range map[string]string{"another protocol": `{"proto":1}`, "none": `{}`, "not JSON": `hello`, "a list": `[1]`,
 		"negative revision": `{"proto":2,"revision":-1}`, "age": `{"proto":2,"outageAgeMs":-2}`, "policy": `{"proto":2,"netloss":{"graceSec":700000}}`,
 		"a long digest": `{"proto":2,"digest":"` + sprintf("%065d", 0) + `"}`} {
-		bubble(t, name, func(t *testing.T) {
-			r := newRig(t)
+		rigged(t, name, func(t *testing.T, r *rig) {
 			b := r.connect("brd_1")
 			b.say(wire.UpHello, payload)
 			if !b.ended() || r.Status("brd_1").State != "unknown" || r.Snapshot().Refused != 1 || r.Status("brd_1").Drops[dropGarbage] != 1 || r.backs.all() != "" {
@@ -22,8 +21,7 @@ func TestHelloIsRefused(t *testing.T) {
 			b.quiet()
 		})
 	}
-	bubble(t, "when it cannot be remembered", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "when it cannot be remembered", func(t *testing.T, r *rig) {
 		r.store.broken(errors.New("disk full"))
 		b := r.connect("brd_1")
 		b.say(wire.UpHello, wire.Hello{Proto: 2})
@@ -33,8 +31,7 @@ func TestHelloIsRefused(t *testing.T) {
 		r.store.broken(nil)
 		r.online("brd_1")
 	})
-	bubble(t, "nothing counts before it", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "nothing counts before it", func(t *testing.T, r *rig) {
 		b := r.connect("brd_1")
 		for _, ch := range wire.Up[1:] {
 			b.say(ch, `{}`)

@@ -23,8 +23,7 @@ func TestNetlossAnswerThatMeansNothing(t *testing.T) {
 		"a result beyond all words": {Result: vocab.Result(strings.Repeat("o", 65))},
 		"a code beyond all words":   {Result: "refused", Code: strings.Repeat("x", 65)},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			r := newRig(t)
+		rigged(t, name, func(t *testing.T, r *rig) {
 			b := r.online("brd_1")
 			res := r.set(t.Context(), "brd_1", somePolicy)
 			c := next[wire.Config](b, wire.DownCfg)

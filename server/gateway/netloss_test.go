@@ -39,8 +39,7 @@ var somePolicy = wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open", 
 
 func TestNetloss(t *testing.T) {
 	t.Parallel()
-	bubble(t, "ok", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "ok", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		for version := range int64(2) {
 			policy := wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open", 2: []string{"hold", "off"}[version]}}
@@ -65,8 +64,7 @@ func TestNetloss(t *testing.T) {
 			t.Errorf("got %+v, want s.Policy.Version = 2, s.PolicyAppliedAt at time.Now()", s)
 		}
 	})
-	bubble(t, "ok without saying what", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "ok without saying what", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", somePolicy)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: next[wire.Config](b, wire.DownCfg).ID, Result: "ok"})
@@ -74,8 +72,7 @@ func TestNetloss(t *testing.T) {
 			t.Errorf("got %+v, want x.err = nil, x.got.GraceSec = 60", x)
 		}
 	})
-	bubble(t, "refused", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "refused", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", somePolicy)
 		b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: "cfg_other", Result: "refused", Code: "x"})
@@ -88,8 +85,7 @@ func TestNetloss(t *testing.T) {
 			t.Error("stored all the same")
 		}
 	})
-	bubble(t, "offline", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "offline", func(t *testing.T, r *rig) {
 		r.connect("brd_1") // but no hello
 		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, board.ErrOffline) || x.took > 0 {
 			t.Errorf("got %+v, want x.err to be board.ErrOffline, x.took <= 0", x)
@@ -102,8 +98,7 @@ func TestNetloss(t *testing.T) {
 
 func TestNetlossUnconfirmed(t *testing.T) {
 	t.Parallel()
-	bubble(t, "lost midway", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "lost midway", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", somePolicy)
 		b.line.Cut()
@@ -111,8 +106,7 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("got %+v, want x.err to be board.ErrLost, x.took <= time.Second", x)
 		}
 	})
-	bubble(t, "the caller gives up", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "the caller gives up", func(t *testing.T, r *rig) {
 		r.online("brd_1")
 		ctx, cancel := context.WithCancel(t.Context())
 		res := r.set(ctx, "brd_1", somePolicy)
@@ -121,8 +115,7 @@ func TestNetlossUnconfirmed(t *testing.T) {
 			t.Errorf("got %+v, want x.err to be context.Canceled", x)
 		}
 	})
-	bubble(t, "it cannot be stored", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "it cannot be stored", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", somePolicy)
 		full := errors.New("disk full")
@@ -151,8 +144,7 @@ func TestNetlossUnconfirmed(t *testing.T) {
 // same age; while the board hasn't confirmed it, it is sent as a new one.
 func TestNetlossAgain(t *testing.T) {
 	t.Parallel()
-	bubble(t, "confirmed", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "confirmed", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		var applied time.Time
 		for i, again := range []wire.Netloss{somePolicy, somePolicy, {GraceSec: 60, Channels: map[int]string{2: "off"}}} {
@@ -172,8 +164,7 @@ func TestNetlossAgain(t *testing.T) {
 			t.Errorf("records %q, want one per operation", got)
 		}
 	})
-	bubble(t, "not confirmed", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "not confirmed", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		for version := range int64(2) {
 			res := r.set(t.Context(), "brd_1", somePolicy)
@@ -190,8 +181,7 @@ func TestNetlossAgain(t *testing.T) {
 // TestNetlossLate: whatever a board confirms after its caller's 504 has a record.
 func TestNetlossLate(t *testing.T) {
 	t.Parallel()
-	bubble(t, "no answer, and a late one", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "no answer, and a late one", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", somePolicy)
 		if x := <-res; !errors.Is(x.err, board.ErrNoAnswer) || x.took != 8*time.Second {
@@ -210,8 +200,7 @@ func TestNetlossLate(t *testing.T) {
 			t.Errorf("records %q, want one however often the board confirms", got)
 		}
 	})
-	bubble(t, "an answer that comes after the next change was sent", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "an answer that comes after the next change was sent", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		if x := <-r.set(t.Context(), "brd_1", somePolicy); !errors.Is(x.err, board.ErrNoAnswer) {
 			t.Fatalf("got %+v, want x.err to be board.ErrNoAnswer", x)
@@ -248,8 +237,7 @@ func TestNetlossLate(t *testing.T) {
 
 func TestNetlossInTurn(t *testing.T) {
 	t.Parallel()
-	bubble(t, "one at a time", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "one at a time", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		one, two := r.set(t.Context(), "brd_1", somePolicy), r.set(t.Context(), "brd_1", wire.Netloss{GraceSec: 5})
 		for range 2 {
@@ -262,8 +250,7 @@ func TestNetlossInTurn(t *testing.T) {
 			t.Errorf("got %+v %+v, want x.err = nil, y.err = nil, x.got.Version+y.got.Version = 3", x, y)
 		}
 	})
-	bubble(t, "the second builds on the first", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "the second builds on the first", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		one := r.set(t.Context(), "brd_1", wire.Netloss{GraceSec: 60, Channels: map[int]string{1: "open"}})
 		c := next[wire.Config](b, wire.DownCfg)
@@ -276,8 +263,7 @@ func TestNetlossInTurn(t *testing.T) {
 			t.Errorf("got %+v and %+v, want channel 1 open in both, and channel 2 on hold in the second", x, y)
 		}
 	})
-	bubble(t, "behind one that nobody answers", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "behind one that nobody answers", func(t *testing.T, r *rig) {
 		r.online("brd_1")
 		ctx, cancel := context.WithCancel(t.Context())
 		one, two, three := r.set(t.Context(), "brd_1", somePolicy), r.set(t.Context(), "brd_1", somePolicy), r.set(ctx, "brd_1", somePolicy)
@@ -289,8 +275,7 @@ func TestNetlossInTurn(t *testing.T) {
 			t.Errorf("got %+v %+v, want x.err to be board.ErrNoAnswer, y.err to be board.ErrNoAnswer, y.took = 8*time.Second", x, y)
 		}
 	})
-	bubble(t, "what hello says", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "what hello says", func(t *testing.T, r *rig) {
 		b := r.connect("brd_1")
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Netloss: &wire.Netloss{GraceSec: 9, Version: 4, Channels: map[int]string{1: "hold", 7: "off"}}})
 		s := r.Status("brd_1")

@@ -15,8 +15,7 @@ import (
 
 func TestPresence(t *testing.T) {
 	t.Parallel()
-	bubble(t, "unknown, online, offline, online", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "unknown, online, offline, online", func(t *testing.T, r *rig) {
 		b := r.connect("brd_1")
 		if s := r.Status("brd_1"); s.State != "unknown" || !s.LastSeenAt.IsZero() || s.Policy.GraceSec != 129600 || s.Policy.Channels[2] != "close" {
 			t.Errorf("connected only: got %+v, want unknown, never seen, and the default policy", s)
@@ -70,8 +69,7 @@ func TestPresence(t *testing.T) {
 
 func TestPresenceFollowsTheLine(t *testing.T) {
 	t.Parallel()
-	bubble(t, "a second hello keeps the epoch", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "a second hello keeps the epoch", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		was := r.Status("brd_1").Epoch
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Revision: 3})
@@ -79,8 +77,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 			t.Errorf("the second hello has epoch %d and %d boards are online, want epoch %d and one", a.Epoch, r.Snapshot().Online, was)
 		}
 	})
-	bubble(t, "silent: the keep-alive ends it", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "silent: the keep-alive ends it", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		start := time.Now()
 		b.line.up.Store(true)
@@ -96,8 +93,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		}
 		b.line.Cut()
 	})
-	bubble(t, "a later life", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "a later life", func(t *testing.T, r *rig) {
 		r.online("brd_1")
 		old := r.Status("brd_1")
 		r.Stop()
@@ -146,8 +142,7 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 // TestTakeover: presence belongs to the connection that said hello last.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
-	bubble(t, "the old one's end comes late", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "the old one's end comes late", func(t *testing.T, r *rig) {
 		a := r.online("brd_1")
 		old := r.boards["brd_1"].cur
 		b := r.online("brd_1")
@@ -172,8 +167,7 @@ func TestTakeover(t *testing.T) {
 			t.Errorf("got %v, want no error, next[wire.Command](b, wire.DownCmd).Epoch = epoch", err)
 		}
 	})
-	bubble(t, "by one that says no hello", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "by one that says no hello", func(t *testing.T, r *rig) {
 		r.online("brd_1")
 		r.connect("brd_1")
 		synctest.Wait()
@@ -184,8 +178,7 @@ func TestTakeover(t *testing.T) {
 			t.Errorf("got %v, want err to be board.ErrOffline", err)
 		}
 	})
-	bubble(t, "of a board that has stopped reading", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "of a board that has stopped reading", func(t *testing.T, r *rig) {
 		a := r.online("brd_1")
 		a.line.down.Store(true)
 		for range 100 {
@@ -197,8 +190,7 @@ func TestTakeover(t *testing.T) {
 		}
 		a.line.Cut()
 	})
-	bubble(t, "over and over", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "over and over", func(t *testing.T, r *rig) {
 		var last *tester
 		for range 20 {
 			last = r.online("brd_1")

@@ -236,6 +236,11 @@ func answer(t *testing.T, c net.Conn) (got []byte, closed bool) {
 	return got, !errors.As(err, &late) || !late.Timeout()
 }
 
+// rigged is a bubble with a rig.
+func rigged(t *testing.T, name string, f func(t *testing.T, r *rig)) {
+	bubble(t, name, func(t *testing.T) { f(t, newRig(t)) })
+}
+
 func bubble(t *testing.T, name string, f func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()

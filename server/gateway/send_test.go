@@ -14,8 +14,7 @@ import (
 
 func TestSend(t *testing.T) {
 	t.Parallel()
-	bubble(t, "to nobody", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "to nobody", func(t *testing.T, r *rig) {
 		b := r.connect("brd_1")
 		for _, id := range []string{"brd_1", "brd_2", "brd_9"} { // no hello, never connected, no such board
 			if err := r.Send(t.Context(), id, wire.Command{ID: "cmd_1"}); !errors.Is(err, board.ErrOffline) {
@@ -30,8 +29,7 @@ func TestSend(t *testing.T) {
 			t.Error("told of a publish")
 		}
 	})
-	bubble(t, "in order, to the epoch", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "in order, to the epoch", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		epoch := r.Status("brd_1").Epoch
 		for i := range int64(3) {
@@ -55,8 +53,7 @@ func TestSend(t *testing.T) {
 			t.Errorf("got %v, want err to be board.ErrOffline", err)
 		}
 	})
-	bubble(t, "to a board that does not read", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "to a board that does not read", func(t *testing.T, r *rig) {
 		conn := r.dial()
 		_, _ = conn.Write(good("brd_1").bytes())
 		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":2}`))
@@ -89,8 +86,7 @@ func TestSend(t *testing.T) {
 // A command doesn't wait behind queued content, and a slow line isn't cut as long as it makes progress.
 func TestSlowLine(t *testing.T) {
 	t.Parallel()
-	bubble(t, "a command overtakes content", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "a command overtakes content", func(t *testing.T, r *rig) {
 		conn := r.dial()
 		_, _ = conn.Write(good("brd_1").bytes())
 		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":2}`))
@@ -113,8 +109,7 @@ func TestSlowLine(t *testing.T) {
 		}
 		_ = conn.Close()
 	})
-	bubble(t, "progress", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "progress", func(t *testing.T, r *rig) {
 		conn := r.dial()
 		_, _ = conn.Write(good("brd_1").bytes())
 		_, _ = conn.Write(publish("sac/v1/brd_1/hello", `{"proto":2}`))

@@ -28,12 +28,10 @@ func (u unwatched) Accept() (net.Conn, error) {
 // both runs f over a watched connection and over one that a goroutine reads.
 func both(t *testing.T, f func(t *testing.T, r *rig, dial func() net.Conn)) {
 	t.Parallel()
-	bubble(t, "watched", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "watched", func(t *testing.T, r *rig) {
 		f(t, r, r.dial)
 	})
-	bubble(t, "not watched", func(t *testing.T) {
-		r := newRig(t)
+	rigged(t, "not watched", func(t *testing.T, r *rig) {
 		l := pipe.NewListener("u")
 		go func() { _ = r.Serve(unwatched{l}) }()
 		f(t, r, func() net.Conn {

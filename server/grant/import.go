@@ -19,7 +19,7 @@ const importBatch = 50
 
 // importing is one import in progress.
 type importing struct {
-	by     By
+	by     record.By
 	source string
 	doors  []place.Door // of the place, as of the batch
 }
@@ -29,19 +29,19 @@ type rowFunc func(tx Tx, im importing, row fields) (RowResult, error)
 // ImportCustomers imports 1..5000 rows {externalRef, phone, name?}. Rows succeed or fail independently and apply in
 // order; the same file again changes nothing, see IMP-1. Errors (*fail.Error) concern only the envelope: missing_field,
 // invalid_field; the store's.
-func (s *Service) ImportCustomers(by By, r ImportRequest) (ImportResult, error) {
+func (s *Service) ImportCustomers(by record.By, r ImportRequest) (ImportResult, error) {
 	return s.importRows(by, r, "customers", customerRow)
 }
 
 // ImportMemberships imports rows {externalRef, phone, name?, startsAt, endsAt?, doorIds?}; a new phone also creates its
 // customer. Errors: as ImportCustomers.
-func (s *Service) ImportMemberships(by By, r ImportRequest) (ImportResult, error) {
+func (s *Service) ImportMemberships(by record.By, r ImportRequest) (ImportResult, error) {
 	return s.importRows(by, r, "memberships", membershipRow)
 }
 
 // importRows runs f on every row. A row that breaks a rule fails alone; any other error ends the import, and the file
 // can be sent again, see IMP-1.
-func (s *Service) importRows(by By, r ImportRequest, what string, f rowFunc) (ImportResult, error) {
+func (s *Service) importRows(by record.By, r ImportRequest, what string, f rowFunc) (ImportResult, error) {
 	if err := required("source", r.Source, maxSource); err != nil {
 		return ImportResult{}, err
 	}

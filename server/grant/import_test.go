@@ -15,6 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 func file(source string, rows ...string) grant.ImportRequest {
@@ -200,7 +201,7 @@ func TestTerms(t *testing.T) {
 	if _, err := h.CancelTerm(byA, grant.Membership, a.ID); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("of another kind: got %v, want code %q", err, fail.NotFound)
 	}
-	if _, err := h.CancelTerm(grant.By{PlaceID: "plc_b"}, grant.Reservation, a.ID); fail.CodeOf(err) != fail.NotFound {
+	if _, err := h.CancelTerm(record.By{PlaceID: "plc_b"}, grant.Reservation, a.ID); fail.CodeOf(err) != fail.NotFound {
 		t.Errorf("of another place: got %v, want code %q", err, fail.NotFound)
 	}
 	r.ExternalRef = new("r")

@@ -12,6 +12,7 @@ import (
 	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 func (r RegisterRequest) check() error {
@@ -36,7 +37,7 @@ func (r RegisterRequest) check() error {
 // Register creates a permit or, under a known externalRef, replaces its period, phone and name and clears its
 // revocation. Errors (*fail.Error): missing_field, invalid_field, invalid_phone, invalid_period, invalid_door_ids,
 // empty_door_ids, permit_period_too_long, rule_violated (no entry door); the store's.
-func (s *Service) Register(by By, r RegisterRequest) (Permit, error) {
+func (s *Service) Register(by record.By, r RegisterRequest) (Permit, error) {
 	if err := r.check(); err != nil {
 		return Permit{}, err
 	}
@@ -53,7 +54,7 @@ func (s *Service) Register(by By, r RegisterRequest) (Permit, error) {
 	return s.view(g, now), nil // here, so that other writes don't wait while the link is derived
 }
 
-func (s *Service) put(tx Tx, by By, r RegisterRequest) (Grant, error) {
+func (s *Service) put(tx Tx, by record.By, r RegisterRequest) (Grant, error) {
 	p, err := tx.Place(by.PlaceID)
 	if err != nil {
 		return Grant{}, err
@@ -135,7 +136,7 @@ func (r RevokeRequest) check() error {
 
 // Revoke revokes a permit; its link is dead at once. Repeating it keeps the first time and reason. Errors
 // (*fail.Error): missing_field, invalid_field, permit_not_found; the store's.
-func (s *Service) Revoke(by By, r RevokeRequest) (Permit, error) {
+func (s *Service) Revoke(by record.By, r RevokeRequest) (Permit, error) {
 	if err := r.check(); err != nil {
 		return Permit{}, err
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/storetest"
 )
 
 var (
 	epoch = storetest.Epoch
-	byA   = grant.By{PlaceID: "plc_a", KeyID: "key_a"}
+	byA   = record.By{PlaceID: "plc_a", KeyID: "key_a"}
 )
 
 type house struct {
@@ -98,7 +99,7 @@ func TestRegisterRefuses(t *testing.T) {
 	if _, total, err := h.List("plc_a", grant.ListQuery{}); err != nil || total != 0 {
 		t.Errorf("%d permits came of refused requests (%v), want 0 and no error", total, err)
 	}
-	if _, err := h.Register(grant.By{PlaceID: "plc_none"}, grant.RegisterRequest{ExternalRef: new("r"), Phone: new("01012345678"),
+	if _, err := h.Register(record.By{PlaceID: "plc_none"}, grant.RegisterRequest{ExternalRef: new("r"), Phone: new("01012345678"),
 		StartsAt: new(epoch), EndsAt: new(epoch.Add(time.Hour))}); fail.CodeOf(err) != fail.RuleViolated {
 		t.Errorf("a place without entry doors: got %v, want rule_violated", err)
 	}

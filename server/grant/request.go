@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// By is who does something: the key's place and the key.
-type By struct{ PlaceID, KeyID, RequestID string }
-
 // RegisterRequest asks for a permit. nil = the field is absent or null.
 type RegisterRequest struct {
 	ExternalRef *string // required, 1..128 characters

@@ -11,6 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 func TestRevoke(t *testing.T) {
@@ -38,7 +39,7 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
-	if _, err := h.Service.Revoke(grant.By{PlaceID: "plc_b"}, grant.RevokeRequest{PermitID: &first.ID}); fail.CodeOf(err) != fail.PermitNotFound {
+	if _, err := h.Service.Revoke(record.By{PlaceID: "plc_b"}, grant.RevokeRequest{PermitID: &first.ID}); fail.CodeOf(err) != fail.PermitNotFound {
 		t.Errorf("another place's: got %v, want code %q", err, fail.PermitNotFound)
 	}
 	h.Pass(time.Minute)

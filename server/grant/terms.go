@@ -8,6 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // apiSource is the source of memberships and reservations that were created individually, not by an import.
@@ -42,7 +43,7 @@ func term(g Grant, now time.Time) Term {
 
 // CreateTerm creates a membership or a reservation, without a maximum length; under a known externalRef it replaces the
 // existing one. Errors: as Register, without permit_period_too_long.
-func (s *Service) CreateTerm(by By, kind string, r TermRequest) (Term, error) {
+func (s *Service) CreateTerm(by record.By, kind string, r TermRequest) (Term, error) {
 	if err := r.check(); err != nil {
 		return Term{}, err
 	}
@@ -67,7 +68,7 @@ func (s *Service) CreateTerm(by By, kind string, r TermRequest) (Term, error) {
 
 // putTerm writes a checked membership or reservation over old (nil = new) and says whether it was created, updated or
 // unchanged. Errors: as scope, the store's.
-func putTerm(tx Tx, by By, kind, source string, r TermRequest, old *Grant, doors []place.Door) (Grant, string, error) {
+func putTerm(tx Tx, by record.By, kind, source string, r TermRequest, old *Grant, doors []place.Door) (Grant, string, error) {
 	now := tx.Now()
 	prefix := id.Membership
 	if kind == access.KindReservation {
@@ -97,7 +98,7 @@ func putTerm(tx Tx, by By, kind, source string, r TermRequest, old *Grant, doors
 
 // CancelTerm ends a membership or a reservation; repeating it changes nothing. Errors (*fail.Error): not_found; the
 // store's.
-func (s *Service) CancelTerm(by By, kind, grantID string) (Term, error) {
+func (s *Service) CancelTerm(by record.By, kind, grantID string) (Term, error) {
 	var out Term
 	err := s.change(func(tx Tx) error {
 		old, err := tx.Grant(grantID)

@@ -1,6 +1,11 @@
 package place
 
-import "sync"
+import (
+	"maps"
+	"slices"
+
+	"sync"
+)
 
 // Openings are people's openings in progress: from reading a place's grants, windows and hours until the command is
 // handed to the board. A change that takes a right away is answered only once the openings that may have read the old
@@ -46,10 +51,7 @@ func (o *Openings) Wait(placeID string) {
 		return
 	}
 	o.mu.Lock()
-	var current []*opening
-	for x := range o.now[placeID] {
-		current = append(current, x)
-	}
+	current := slices.Collect(maps.Keys(o.now[placeID]))
 	o.mu.Unlock()
 	for _, x := range current {
 		<-x.ended // [PERM-4]

@@ -84,7 +84,11 @@ func (b *both) began(now time.Time) time.Time {
 	return b.since
 }
 
-func (b *both) settled(list ...command.Settlement) {
+// Settle remembers the answers.
+func (b *both) Settle(list ...command.Settlement) error {
+	if err := b.Ledger.Settle(list...); err != nil {
+		return err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range list {
@@ -93,6 +97,7 @@ func (b *both) settled(list ...command.Settlement) {
 			Answer: command.Answer{Status: s.Status, Body: s.Body, Result: command.Result{CommandID: in.CommandID, DoorID: in.DoorID,
 				Command: in.Command, Outcome: s.Outcome, DeviceCode: s.DeviceCode, RequestedAt: in.RequestedAt, ReportedAt: s.ReportedAt}}}
 	}
+	return nil
 }
 
 // send sends the command of an intent.
@@ -118,14 +123,6 @@ func (l early) Claim(in command.Intent, keptSince time.Time) (*command.Prior, er
 	return l.Ledger.Claim(in, keptSince)
 }
 
-func (l early) Settle(list ...command.Settlement) error {
-	err := l.Ledger.Settle(list...)
-	if err == nil {
-		l.settled(list...)
-	}
-	return err
-}
-
 type earlySender struct{ b *both }
 
 func (s earlySender) Send(ctx context.Context, boardID string, c wire.Command) error {
@@ -147,14 +144,6 @@ func (l memoryOnly) Claim(in command.Intent, keptSince time.Time) (*command.Prio
 	}
 	in.Key = ""
 	return l.Ledger.Claim(in, keptSince)
-}
-
-func (l memoryOnly) Settle(list ...command.Settlement) error {
-	err := l.Ledger.Settle(list...)
-	if err == nil {
-		l.settled(list...)
-	}
-	return err
 }
 
 type conflictSends struct{ *both }
@@ -300,14 +289,6 @@ func (l ledger) anywhere(in command.Intent) *command.Prior {
 		}
 	}
 	return nil
-}
-
-func (l ledger) Settle(list ...command.Settlement) error {
-	err := l.Ledger.Settle(list...)
-	if err == nil {
-		l.settled(list...)
-	}
-	return err
 }
 
 // remembering has bugs in what the ledger keeps in memory.

@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // Bugs of keys and tokens.
@@ -170,7 +171,7 @@ type grants struct {
 	had  map[string]int
 }
 
-func (g grants) Register(by grant.By, r grant.RegisterRequest) (grant.Permit, error) {
+func (g grants) Register(by record.By, r grant.RegisterRequest) (grant.Permit, error) {
 	switch g.name {
 	case "names-counted-in-bytes":
 		if err := longInBytes(r.Name); err != nil {
@@ -240,14 +241,14 @@ func (g grants) end(ref *string) {
 	}
 }
 
-func (g grants) Revoke(by grant.By, r grant.RevokeRequest) (grant.Permit, error) {
+func (g grants) Revoke(by record.By, r grant.RevokeRequest) (grant.Permit, error) {
 	if g.name == "revoke-of-two-names-takes-the-reference" && r.ExternalRef != nil {
 		r.PermitID = nil
 	}
 	return g.Grants.Revoke(by, r)
 }
 
-func (g grants) CancelTerm(by grant.By, kind, id string) (grant.Term, error) {
+func (g grants) CancelTerm(by record.By, kind, id string) (grant.Term, error) {
 	t, err := g.Grants.CancelTerm(by, kind, id)
 	if g.name == "cancelled-shown-active" {
 		t.State = grant.Active

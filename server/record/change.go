@@ -8,7 +8,8 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// By is the API key that reads records or changes a policy, and its request, as the audit log names them.
+// By is the API key that does something, and its request, as records and the audit log name them; of an operator only the
+// place is known.
 type By struct{ PlaceID, KeyID, KeyName, RequestID string }
 
 // Change is an operation on a policy.

@@ -98,11 +98,11 @@ func (s *Server) national(user string) string {
 		return ""
 	}
 	if strings.HasPrefix(user, "+") {
-		n, err := phonenumbers.Parse(user, s.cfg.Region)
+		n, err := phonenumbers.Parse(user, region)
 		if err != nil {
 			return ""
 		}
-		if int(n.GetCountryCode()) != phonenumbers.GetCountryCodeForRegion(s.cfg.Region) {
+		if int(n.GetCountryCode()) != phonenumbers.GetCountryCodeForRegion(region) {
 			return phonenumbers.Format(n, phonenumbers.E164)
 		}
 		user = phonenumbers.Format(n, phonenumbers.NATIONAL)

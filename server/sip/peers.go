@@ -24,12 +24,7 @@ const (
 
 func isPeer(a netip.Addr, peers []netip.Prefix) bool {
 	a = a.Unmap().WithZone("")
-	for _, p := range peers {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(peers, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // fromPeers drops packets from others: a claimed UDP source address must not make us answer it.

@@ -33,12 +33,14 @@ type Caller interface {
 // Config of a Server.
 type Config struct {
 	Addr   string         // host:port, UDP and TCP
-	Region string         // of national numbers; "" = KR
 	Peers  []netip.Prefix // who may call; nil = this machine only
 	Caller Caller
 	Failed func(error) // called when listening ends by itself; nil = only logged
 	Log    *slog.Logger
 }
+
+// region is that of national numbers.
+const region = "KR"
 
 // peerCalls is how many calls per minute a peer may make; more are rejected.
 const peerCalls = 600
@@ -68,9 +70,6 @@ type Server struct {
 
 // Start listens on UDP and TCP. The error names an address that is taken.
 func Start(cfg Config) (*Server, error) {
-	if cfg.Region == "" {
-		cfg.Region = "KR"
-	}
 	if cfg.Peers == nil {
 		cfg.Peers = loopback
 	}

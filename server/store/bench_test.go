@@ -15,6 +15,7 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/grant"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // BenchmarkLedger is a command's durable claim and settlement, for 64 and 256 callers of a fleet of 25 places. It
@@ -40,7 +41,7 @@ func permits(b *testing.B, callers int) {
 		return func(i int64) error {
 			p := &places[i%25]
 			ref, phone := fmt.Sprint("4711-", i), fmt.Sprintf("010%08d", i)
-			_, err := grants.Register(grant.By{PlaceID: p.ID, KeyID: "key_01jc0000000000000000000000"}, grant.RegisterRequest{
+			_, err := grants.Register(record.By{PlaceID: p.ID, KeyID: "key_01jc0000000000000000000000"}, grant.RegisterRequest{
 				ExternalRef: &ref, Phone: &phone, StartsAt: &from, EndsAt: &to, DoorIDs: []string{p.Boards[i/25%40].Doors[0].ID}})
 			return err
 		}

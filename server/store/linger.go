@@ -18,7 +18,7 @@ const (
 
 // waiting adds the queued jobs to a batch.
 func (s *Store) waiting(batch []*job) []*job {
-	for len(batch) < s.max {
+	for len(batch) < maxBatch {
 		select {
 		case j := <-s.jobs:
 			batch = append(batch, j)
@@ -33,7 +33,7 @@ func (s *Store) waiting(batch []*job) []*job {
 func (s *Store) collect(first *job, last int) []*job {
 	batch := s.waiting([]*job{first})
 	n := max(len(batch), last, s.running)
-	most := min(s.max, 2*n) // all expected writers are in
+	most := min(maxBatch, 2*n) // all expected writers are in
 	if n <= crowd || len(batch) >= most {
 		return batch
 	}

@@ -45,8 +45,6 @@ var migrations embed.FS
 // Options of a Store. The zero value works.
 type Options struct {
 	Clock    clock.Clock   // nil = clock.Real
-	MaxBatch int           // most writes per commit; 0 = 512
-	Readers  int           // read connections; 0 = 8
 	Log      *slog.Logger  // nil = discard
 	Phones   []byte        // secret from which the places' phone keys derive; must never change. nil in tests only
 	Patience time.Duration // 0 = age.Patience
@@ -58,6 +56,11 @@ type Options struct {
 	Committed func(writes int, took time.Duration)
 }
 
+const (
+	maxBatch = 512 // writes per commit
+	readers  = 8   // read connections
+)
+
 // Store is an open database. Close ends it.
 type Store struct {
 	clk     clock.Clock
@@ -67,7 +70,6 @@ type Store struct {
 	reading gated
 	path    string      // of the database
 	q       *db.Queries // on reading
-	max     int
 
 	log     *slog.Logger
 	told    func(writes int, took time.Duration) // see Options.Committed
@@ -100,12 +102,6 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = clock.Real{}
 	}
-	if o.MaxBatch <= 0 {
-		o.MaxBatch = 512
-	}
-	if o.Readers <= 0 {
-		o.Readers = 8
-	}
 	if o.Committed == nil {
 		o.Committed = func(int, time.Duration) {}
 	}
@@ -121,8 +117,8 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	s := &Store{
-		clk: o.Clock, max: o.MaxBatch, log: o.Log, told: o.Committed, phones: o.Phones,
-		jobs: make(chan *job, 2*o.MaxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
+		clk: o.Clock, log: o.Log, told: o.Committed, phones: o.Phones,
+		jobs: make(chan *job, 2*maxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
 		copier: copier{file: file, due: make(chan struct{}, 1), ended: make(chan struct{})},
 		gather: gather{over: make(chan struct{}, 1)}, replays: replays{due: make(chan struct{}, 1)},
 	}
@@ -171,8 +167,8 @@ func (s *Store) open(path string, o Options) error {
 	if s.reading.DB, err = sql.Open(driver, dsn(path, "mode", "ro", "_query_only", "1", "_txlock", "deferred")); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	s.reading.SetMaxOpenConns(o.Readers)
-	s.reading.SetMaxIdleConns(o.Readers)
+	s.reading.SetMaxOpenConns(readers)
+	s.reading.SetMaxIdleConns(readers)
 	s.q = db.New(&s.reading)
 	return nil
 }

@@ -13,8 +13,20 @@ import (
 // subjects by name: three floors, then the product.
 var subjects = map[string]func(context.Context, setup) (*subject, error){
 	"http": startHTTP, "relay": startRelay, "durable": startDurable,
-	"command": startCommand, "replay": startReplay, "list": startList, "permit": startPermit, "import": startImport,
-	"spread": startSpread, "storm": startStorm, "stored": startStored, "browse": startBrowse,
+	"command": of(startProduct, (*product).commands), "replay": of(startProduct, (*product).replays), "list": of(startProduct, (*product).lists),
+	"permit": of(startProduct, (*product).permits), "import": of(startProduct, (*product).imports), "spread": startSpread,
+	"storm": of(startProduct, (*product).storm), "stored": of(startFull, (*product).commands), "browse": of(startFull, (*product).browse),
+}
+
+// of starts a product and makes a subject of it.
+func of(start func(context.Context, setup) (*product, error), subjectOf func(*product, setup) *subject) func(context.Context, setup) (*subject, error) {
+	return func(ctx context.Context, c setup) (*subject, error) {
+		p, err := start(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return subjectOf(p, c), nil
+	}
 }
 
 // names are the subjects in the order in which they take turns.

@@ -28,13 +28,9 @@ func startSpread(ctx context.Context, c setup) (*subject, error) {
 	return s, nil
 }
 
-// startStorm cuts every board at once, meanwhile changes a permit at every place, and waits until all boards are back
+// storm cuts every board at once, meanwhile changes a permit at every place, and waits until all boards are back
 // and have applied it.
-func startStorm(ctx context.Context, c setup) (*subject, error) {
-	p, err := startProduct(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+func (p *product) storm(setup) *subject {
 	all := p.tb.Boards()
 	s := p.subject(1, func(ctx context.Context, on *http.Client, _, _ int) error {
 		if err := p.lab(ctx, on, http.MethodPost, "/faults", `{"fault":"offline","share":1}`); err != nil {
@@ -56,7 +52,7 @@ func startStorm(ctx context.Context, c setup) (*subject, error) {
 		})
 	})
 	s.alone = true
-	return s, nil
+	return s
 }
 
 // permit registers a permit for an hour, a new reference and another person each time.

@@ -157,15 +157,7 @@ func (p *product) subject(callers int, call func(ctx context.Context, on *http.C
 
 var openDoor = []byte(`{"capability":"door","command":"open"}`)
 
-// startCommand is the full door command, a new key each time.
-func startCommand(ctx context.Context, c setup) (*subject, error) {
-	p, err := startProduct(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return p.commands(c), nil
-}
-
+// commands are full door commands, a new key each time.
 func (p *product) commands(c setup) *subject {
 	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, n int) error {
 		at, door := p.door((caller*7919 + n) % c.boards)
@@ -173,16 +165,12 @@ func (p *product) commands(c setup) *subject {
 	})
 }
 
-// startReplay repeats a command that has its answer.
-func startReplay(ctx context.Context, c setup) (*subject, error) {
-	p, err := startProduct(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+// replays repeat a command that has its answer.
+func (p *product) replays(c setup) *subject {
 	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, _ int) error {
 		at, door := p.door(caller % c.boards)
 		return p.open(ctx, on, at, door, "replay-"+strconv.Itoa(caller))
-	}), nil
+	})
 }
 
 func (p *product) open(ctx context.Context, on *http.Client, at benchPlace, door, key string) error {
@@ -195,35 +183,23 @@ func (p *product) send(ctx context.Context, on *http.Client, at benchPlace, door
 	return client.Send(ctx, on, http.MethodPost, p.tb.Ready.HTTP+"/device/v1/devices/"+door+"/commands", h, openDoor)
 }
 
-// startList lists a place with ten doors.
-func startList(ctx context.Context, c setup) (*subject, error) {
-	p, err := startProduct(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+// lists list a place with ten doors.
+func (p *product) lists(c setup) *subject {
 	at := p.places[len(p.places)-1]
 	return p.subject(c.callers, func(ctx context.Context, on *http.Client, _, _ int) error {
 		return expect200(client.Send(ctx, on, http.MethodGet, p.tb.Ready.HTTP+"/device/v1/devices", at.header.Clone(), nil))
-	}), nil
+	})
 }
 
-// startPermit registers permits all over the fleet.
-func startPermit(ctx context.Context, c setup) (*subject, error) {
-	p, err := startProduct(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+// permits are registered all over the fleet.
+func (p *product) permits(c setup) *subject {
 	return p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, _ int) error {
 		return p.permit(ctx, on, p.places[caller%(len(p.places)-1)])
-	}), nil
+	})
 }
 
-// startImport imports customers, a new file each time, one file at a time.
-func startImport(ctx context.Context, c setup) (*subject, error) {
-	p, err := startProduct(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+// imports are of customers, a new file each time, one file at a time.
+func (p *product) imports(c setup) *subject {
 	s := p.subject(1, func(ctx context.Context, on *http.Client, _, n int) error {
 		file := nextID()
 		var body strings.Builder
@@ -243,5 +219,5 @@ func startImport(ctx context.Context, c setup) (*subject, error) {
 		return expect200(a, err)
 	})
 	s.alone = true
-	return s, nil
+	return s
 }

@@ -67,22 +67,9 @@ func keepRecords(dir string, at []benchPlace, n int) error {
 	return errors.Join(err, st.Close())
 }
 
-// startStored is the door command in a world that has been in use.
-func startStored(ctx context.Context, c setup) (*subject, error) {
-	p, err := startFull(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return p.commands(c), nil
-}
-
-// startBrowse reads lists of permits, records and devices in turn, 200 a second, while 2,000 commands
-// a second go on, in a world that has been in use.
-func startBrowse(ctx context.Context, c setup) (*subject, error) {
-	p, err := startFull(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+// browse reads lists of permits, records and devices in turn, 200 a second, while 2,000 commands
+// a second go on.
+func (p *product) browse(c setup) *subject {
 	paths := []string{"/space/v1/partner/entry-permits", "/space/v1/partner/entry-logs", "/device/v1/devices", "/space/v1/partner/entry-permits?limit=100&offset=100"}
 	s := p.subject(c.callers, func(ctx context.Context, on *http.Client, caller, n int) error {
 		at := p.places[(caller+n)%(len(p.places)-1)]
@@ -91,7 +78,7 @@ func startBrowse(ctx context.Context, c setup) (*subject, error) {
 	s.rate = 200
 	s.beside = p.commands(c)
 	s.beside.rate, s.beside.stop = 2000, nil
-	return s, nil
+	return s
 }
 
 // due waits for the time of a caller's n-th call if there is a rate to keep; the call is measured from that time,

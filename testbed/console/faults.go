@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/faults"
 )
@@ -61,18 +60,8 @@ type choice struct{ ID, Name string }
 
 // armedFault is one of the control API's list.
 type armedFault struct {
-	FaultID  string         `json:"faultId"`
-	Fault    string         `json:"fault"`
-	Boards   []string       `json:"boards"`
-	Count    int            `json:"count"`
-	Commands []string       `json:"commands"`
-	DoorIDs  []string       `json:"doorIds"`
-	Nth      int            `json:"nth"`
-	Since    time.Time      `json:"since"`
-	Until    *time.Time     `json:"until"`
-	Hits     int64          `json:"hits"`
-	Params   map[string]any `json:"params"`
-	Where    string         `json:"-"` // the first board as people call it
+	faults.Armed
+	Where string // the first board as people call it
 }
 
 // First is a board for examination.

@@ -33,9 +33,9 @@ type peopleView struct {
 	Picked   bool // Door was asked for
 	At       string
 	Grants   []personGrant
-	Total    int64      // of grants; the latest are shown
-	Why      *explained // nil = nothing was asked
-	Trouble  string     // what was wrong about the question
+	Total    int64            // of grants; the latest are shown
+	Why      *why.Explanation // nil = nothing was asked
+	Trouble  string           // what was wrong about the question
 	Exposure []why.Exposed
 	Unread   string // why there is no Exposure
 }
@@ -59,19 +59,7 @@ func (v peopleView) After(x why.Exposed) string {
 }
 
 // personGrant is one of the control API's grants.
-type personGrant struct {
-	GrantID     string  `json:"grantId"`
-	Kind        string  `json:"kind"`
-	ExternalRef string  `json:"externalRef"`
-	Name        string  `json:"name"`
-	Person      string  `json:"person"`
-	State       string  `json:"state"`
-	StartsAt    string  `json:"startsAt"`
-	EndsAt      *string `json:"endsAt"`
-	UseCount    int64   `json:"useCount"`
-
-	DoorIDs []string `json:"doorIds"` // empty = every door
-}
+type personGrant struct{ control.Grant }
 
 // Linked reports whether it has a link that may still work.
 func (g personGrant) Linked() bool { return g.Kind == "permit" && g.State != "revoked" }
@@ -92,20 +80,6 @@ func (g personGrant) KindWord() string { return "people." + g.Kind }
 
 // StateWord is the key of its state.
 func (g personGrant) StateWord() string { return "state." + g.State }
-
-// explained is the control API's answer to why.
-type explained struct {
-	Person     string `json:"person"`
-	DoorName   string `json:"doorName"`
-	By         string `json:"by"`
-	PhoneEntry string `json:"phoneEntry"`
-	KnownSince string `json:"knownSince"`
-	Says       string `json:"says"`
-	why.Answer
-}
-
-// Sides are both, for the page.
-func (x *explained) Sides() []why.Side { return []why.Side{x.Server, x.Board} }
 
 func stateClass(state string) string {
 	switch state {
@@ -166,7 +140,7 @@ func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string
 	if v.At != "" {
 		ask.Set("at", v.At)
 	}
-	var x explained
+	var x why.Explanation
 	if err := c.lab(r.Context(), http.MethodGet, "/why?"+ask.Encode(), nil, &x); err != nil {
 		v.Trouble = err.Error()
 		return

@@ -25,10 +25,10 @@ func manyPeople(t *testing.T) (c *Console, read func() []string) {
 	c.cfg.Lab = control.Handler(token, func(r chi.Router) {
 		r.Get("/grants", func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("kind") != "permit" {
-				control.List(w, []personGrant{}, 0)
+				control.List(w, []control.Grant{}, 0)
 				return
 			}
-			control.List(w, slices.Repeat([]personGrant{{GrantID: "pmt_1", Kind: "permit", Name: "Ann", State: "active"}}, 100), 5000)
+			control.List(w, slices.Repeat([]control.Grant{{GrantID: "pmt_1", Kind: "permit", Name: "Ann", State: "active"}}, 100), 5000)
 		})
 		note := func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
@@ -106,7 +106,7 @@ func TestDoorFor(t *testing.T) {
 		want   string
 	}{{false, nil, "dor_1"}, {false, []string{"dor_2"}, "dor_2"}, {false, []string{"dor_2", "dor_1"}, "dor_1"}, {true, []string{"dor_2"}, "dor_1"}} {
 		v := peopleView{Door: "dor_1", Picked: x.picked}
-		if got := v.DoorFor(personGrant{DoorIDs: x.doors}); got != x.want {
+		if got := v.DoorFor(personGrant{control.Grant{DoorIDs: x.doors}}); got != x.want {
 			t.Errorf("picked %v, good for %q: got %s, want %s", x.picked, x.doors, got, x.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/lang"
+	"github.com/doorlab/doorlab/internal/why"
 )
 
 // What other packages explain in English.
@@ -61,7 +62,7 @@ func (l *Look) Point(p point) string {
 }
 
 // Why is why somebody gets in or doesn't.
-func (l *Look) Why(x *explained) string {
+func (l *Look) Why(x *why.Explanation) string {
 	if l.Lang == lang.Korean {
 		return x.Korean()
 	}
