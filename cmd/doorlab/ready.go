@@ -87,7 +87,7 @@ func printExample(ctx context.Context, w io.Writer, base string, tb *testbed.Tes
 	fmt.Fprintf(w, `
 Try it: get a token, open a door, read the entry records
   TOKEN=$(curl -s %[1]s/core/v1/auth/apikey/token -H 'Content-Type: application/json' -d '{"key":"%[2]s"}' | grep -o '"accessToken":"[^"]*' | cut -d'"' -f4)
-  curl -sw '\n' %[1]s/device/v1/devices/%[3]s/commands -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "Idempotency-Key: $(date +%%s)" -d '{"capability":"door","command":"open"}'
+  curl -sw '\n' %[1]s/device/v1/devices/%[3]s/commands -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -H "Idempotency-Key: $(date +%%FT%%T)" -d '{"capability":"door","command":"open"}'
   curl -sw '\n' %[1]s/space/v1/partner/entry-logs -H "Authorization: Bearer $TOKEN"
 `, base, *p.APIKey, door)
 }
