@@ -78,11 +78,12 @@ func (p *Policy) run(x *frame) (fields, error) {
 		if b == nil {
 			return x.run.dir.noDoor(doors[i])
 		}
-		answers[i], err = x.run.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, b.placeID, body)
+		a, err := x.run.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, b.placeID, body)
 		if err != nil {
 			return err
 		}
-		return p.check(x, answers[i], false)
+		answers[i] = a
+		return p.check(x, a, false)
 	})
 	return p.shared(x, answers, err)
 }
