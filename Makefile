@@ -79,7 +79,7 @@ alerts-test: ## trigger each alert in dashboards/prometheus/rules.yml on real pr
 cells-cost: ## measure what a command costs the servers with one, two and three cells, after each other and side by side (18 minutes; TMPDIR chooses the disk)
 	DOORLAB_CELLS_COST=1 go test -count=1 -v -timeout 20m -run 'TestCellsCost' ./cmd/doorlab
 
-cells-test: ## run the whole suite on three cells behind HAProxy, expecting the verdicts of one server; kill a cell under load (needs haproxy)
+cells-test: ## run the whole suite on three cells behind HAProxy, expecting the verdicts of one server; kill a cell under load (needs haproxy; 45 minutes)
 	DOORLAB_CELLS=all go test -count=1 -v -timeout 60m -run 'TestCells' ./cmd/doorlab
 
 k8s-test: ## test deploy/k8s: a real API server accepts it, and its pods' commands work up to a green merge (needs haproxy, etcd-server; builds for 4 to 11 minutes)
