@@ -97,7 +97,7 @@ func Body(resp *http.Response, most int64) ([]byte, error) {
 	if n := resp.ContentLength; n > 0 && n <= min(most, wholeAtOnce) && resp.Body != http.NoBody {
 		raw := make([]byte, n)
 		got, err := io.ReadFull(resp.Body, raw)
-		if errors.Is(err, io.EOF) { // a HEAD's answer has a length, but no body; one that broke off is an ErrUnexpectedEOF
+		if errors.Is(err, io.EOF) { // nothing came: as for a HEAD. A body that broke off is an ErrUnexpectedEOF
 			err = nil
 		}
 		return raw[:got], err

@@ -1,9 +1,10 @@
 package contract
 
 import (
-	"github.com/getkin/kin-openapi/openapi3"
 	"maps"
 	"slices"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // Field reports whether any answer of an operation may have a field. field is its path from the body: names for

@@ -58,16 +58,15 @@ type start struct{ file, event int }
 
 // startsOf finds the files that were played in a world.
 func startsOf(files []FileResult, events []history.Event) (out []start) {
-	// -1: the world is the run's own, and its whole history is the run's
-	begun := slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Begun })
-	at := max(0, begun)
+	// without a beginning, the world is the run's own, and its whole history is the run's
+	at := max(0, slices.IndexFunc(events, func(e history.Event) bool { return e.Kind == history.Begun }))
 	for i := range files {
 		next := slices.IndexFunc(events[at:], func(e history.Event) bool {
 			return e.Kind == history.Label && begins(e.Text, files[i].Path) && e.WallNs >= files[i].Started.UnixNano()
 		})
 		if next >= 0 {
-			at += next
-			out = append(out, start{i, at})
+			out = append(out, start{i, at + next})
+			at += next + 1 // it isn't the beginning of the file's next play as well, which may have a world of its own
 		}
 	}
 	return out

@@ -3,7 +3,6 @@ package place
 import (
 	"maps"
 	"slices"
-
 	"sync"
 )
 
