@@ -35,7 +35,10 @@ func listPermits(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listed(each(permits, permitView), total, appendPermit), nil
+	return listed(permits, total, func(b []byte, p *grant.Permit) []byte {
+		v := permitView(*p)
+		return appendPermit(b, &v)
+	}), nil
 }
 
 // getPermit shows one permit, and how far its synchronization has got.

@@ -14,7 +14,10 @@ func listRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listed(each(records, recordView), total, appendRecord), nil
+	return listed(records, total, func(b []byte, r *record.Record) []byte {
+		v := recordView(*r)
+		return appendRecord(b, &v)
+	}), nil
 }
 
 // caller is the caller as records and the audit log name them.

@@ -18,7 +18,10 @@ func grantOf(r db.Grant, err error) (grant.Grant, error) {
 		StartsAt: msTime(r.StartsAt), EndsAt: fromNull(r.EndsAt), Generation: r.Generation, LinkHash: r.LinkHash.String, TokenHash: r.TokenHash,
 		CreatedBy: r.CreatedBy, CreatedAt: msTime(r.CreatedAt), UpdatedAt: msTime(r.UpdatedAt), RevokedAt: fromNull(r.RevokedAt),
 		RevokeReason: r.RevokeReason.String, UseCount: r.UseCount, FirstUsedAt: fromNull(r.FirstUsedAt), Rev: r.Rev, LeftRev: r.LeftRev.Int64}
-	return g, json.Unmarshal([]byte(r.Doors), &g.Doors)
+	var doors []string // not &g.Doors, which would move all of g to the heap
+	err = json.Unmarshal([]byte(r.Doors), &doors)
+	g.Doors = doors
+	return g, err
 }
 
 // Grant reads one grant of any kind. Error: fail.ErrNotFound.
