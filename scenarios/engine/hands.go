@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -76,6 +77,8 @@ type hand struct {
 	auto  []string     // messages that are answered at once
 	hide  func(string) // masks a secret in everything that is written
 
+	pages []map[string]any // of a change that isn't complete yet; only hear uses them
+
 	mu    sync.Mutex
 	inbox []received    // not waited for yet
 	news  chan struct{} // closed when the inbox grows; nil = nobody waits
@@ -102,6 +105,12 @@ func (h *hand) hear(m byhand.Message) {
 	if key, ok := in["phoneKey"].(string); ok {
 		h.hide(key)
 	}
+	if in["pages"] != nil && slices.Contains(h.auto, autoPage) {
+		if in = h.joined(in); in == nil {
+			return
+		}
+		got.payload = in
+	}
 	h.mu.Lock()
 	h.inbox = append(h.inbox, got)
 	if h.news != nil {
@@ -110,10 +119,45 @@ func (h *hand) hear(m byhand.Message) {
 	}
 	h.mu.Unlock()
 	if object && slices.Contains(h.auto, got.channel) {
-		to, say := goodAnswer(got.channel, in)
-		raw, _ := json.Marshal(say)
-		_ = h.conn.Publish(byhand.Message{Topic: topicOf(h.board, to), Payload: raw})
+		h.answer(got.channel, in)
 	}
+}
+
+func (h *hand) answer(channel string, in map[string]any) {
+	to, say := goodAnswer(channel, in)
+	raw, _ := json.Marshal(say)
+	_ = h.conn.Publish(byhand.Message{Topic: topicOf(h.board, to), Payload: raw})
+}
+
+// autoPage is the answer to pages, except the one that completes a change.
+const autoPage = "page"
+
+// joined keeps a page and acknowledges it. With the last one it returns the change as it would have come in one
+// message, before that nil.
+func (h *hand) joined(in map[string]any) map[string]any {
+	if in["page"] == 1.0 {
+		h.pages = nil
+	}
+	h.pages = append(h.pages, in)
+	if in["page"] != in["pages"] {
+		h.answer("sync", in)
+		return nil
+	}
+	whole := maps.Clone(h.pages[0])
+	delete(whole, "page")
+	delete(whole, "pages")
+	for _, list := range []string{"remove", "upsert"} {
+		var all []any
+		for _, p := range h.pages {
+			some, _ := p[list].([]any)
+			all = append(all, some...)
+		}
+		if all != nil {
+			whole[list] = all
+		}
+	}
+	h.pages = nil
+	return whole
 }
 
 // goodAnswer is what a board that works answers at once, and on which channel.

@@ -193,6 +193,35 @@ func TestHandForgets(t *testing.T) {
 	}
 }
 
+// TestPagesAreJoined: with auto page a change that comes in pages is one message, and each page but the last is
+// acknowledged; a change that begins anew is not mixed with what came of it before.
+func TestPagesAreJoined(t *testing.T) {
+	t.Parallel()
+	conn := must.Get(byhand.Dial(t.Context(), echo(t), nil, func(byhand.Message) {}))(t)
+	defer conn.Drop()
+	h := &hand{conn: conn, ended: conn.Over(), board: "brd_1", auto: []string{"page"}}
+	for _, text := range []string{
+		`{"to":7,"page":1,"pages":3,"upsert":["old"]}`,
+		`{"to":9,"snapshot":true,"page":1,"pages":3,"doors":[1],"upsert":["a"]}`,
+		`{"to":9,"page":2,"pages":3,"upsert":["b","c"],"remove":["x"]}`,
+		`{"to":9,"page":3,"pages":3,"upsert":["d"]}`,
+		`{"to":10,"upsert":["e"]}`,
+	} {
+		h.hear(byhand.Message{Topic: "sac/v1/brd_1/sync", Payload: []byte(text)})
+	}
+	for _, want := range []string{
+		`{"doors":[1],"remove":["x"],"snapshot":true,"to":9,"upsert":["a","b","c","d"]}`,
+		`{"to":10,"upsert":["e"]}`,
+	} {
+		if got := h.next(t.Context(), "sync", time.Millisecond, func(received) bool { return true }); got == nil || brief(got.payload, 1000) != want {
+			t.Errorf("got %v, want %s", got, want)
+		}
+	}
+	if got := h.next(t.Context(), "sync", time.Millisecond, func(received) bool { return true }); got != nil {
+		t.Errorf("got %v, want nothing more", got)
+	}
+}
+
 // TestSeveralWaitAtOnce: a message wakes everybody who waits on a connection, not only who came first.
 func TestSeveralWaitAtOnce(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ type MQTT struct {
 	Connect   *Connect `json:"connect,omitempty" jsonschema:"description=How the CONNECT differs from a good board's"`
 	Connack   *Num     `json:"connack,omitempty" jsonschema:"description=Expected code of the CONNACK; default 0, accepted"`
 	Subscribe *[]Text  `json:"subscribe,omitempty" jsonschema:"description=Channels or topics; by default the four down channels"`
-	Auto      []string `json:"auto,omitempty" jsonschema:"enum=sync,enum=cmd,enum=cfg,description=Answer these messages at once as a good board would, without doing anything"`
+	Auto      []string `json:"auto,omitempty" jsonschema:"enum=sync,enum=page,enum=cmd,enum=cfg,description=Answer these messages at once as a good board would, without doing anything; with page the pages of a change are joined to one message"`
 	Send      Text     `json:"send,omitempty" jsonschema:"description=Publish to this channel or topic"`
 	Payload   *Any     `json:"payload,omitempty" jsonschema:"description=The message, as JSON"`
 	Raw       *Text    `json:"raw,omitempty" jsonschema:"description=The message, as it is"`
