@@ -175,6 +175,19 @@ func (r *run) closing(door, placeID string) (q request, err error) {
 	return q, err
 }
 
+// guaranteed reports whether guarantees depend on what a control API call changes, in every world: a door's settings,
+// a new membership or reservation. place is the place that it changes, "" if that isn't known.
+func (r *run) guaranteed(path string, in map[string]any) (place string, ok bool) {
+	if m := labDoor.FindStringSubmatch(path); m != nil {
+		if b := r.dir.door(m[1]); b != nil {
+			place = b.placeID
+		}
+		return place, true
+	}
+	place, _ = in["placeId"].(string)
+	return place, path == "/memberships" || path == "/reservations"
+}
+
 // madeLab remembers what a control API call created. Its possible changes of a place go into the history, so that they
 // aren't attributed to others.
 func (r *run) madeLab(base, method, path string, body any, sent sending, a *answer) {
@@ -185,10 +198,8 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 	in, _ := body.(map[string]any)
 	raw, _ := json.Marshal(body)
 	q := request{method: method, path: control.Prefix + path, body: raw}
-	if labDoor.MatchString(path) { // what permits may last depends on it, in every world
-		if b := r.dir.door(labDoor.FindStringSubmatch(path)[1]); b != nil {
-			q.placeID = b.placeID
-		}
+	var guaranteed bool
+	if q.placeID, guaranteed = r.guaranteed(path, in); guaranteed {
 		r.called(q, http.Header{}, "", sent, a)
 	}
 	if !r.target.Shared() {
