@@ -65,8 +65,10 @@ func TestCellsHaveTheVerdictsOfOneServer(t *testing.T) {
 				t.Errorf("%s: cell %d %s (%s), one server %s (%s)", path, i+1, have.Status, have.Reason, want.Status, want.Reason)
 			}
 		}
-		if played == 0 {
-			t.Errorf("%s: every cell skipped it (%s), one server %s", path, got[0][path].Reason, want.Status)
+		if reason := got[0][path].Reason; played == 0 && reason == "needs server and boards in one process" {
+			t.Logf("%s: no cell has them in one process; one server %s", path, want.Status)
+		} else if played == 0 {
+			t.Errorf("%s: every cell skipped it (%s), one server %s", path, reason, want.Status)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/scenarios/expression"
 	"github.com/google/uuid"
 )
@@ -294,9 +295,21 @@ func (r *run) held(q request, a *answer) {
 	if m[4] != "hold" && !strings.Contains(string(q.body), `"hold"`) {
 		return
 	}
-	door := m[2] + m[3]
+	r.closeLater(m[2]+m[3], q.placeID)
+}
+
+// loaded is emit for a load's events: it remembers the doors that the load holds.
+func (r *run) loaded(e history.Event) {
+	if e.Kind == history.Attempt && strings.Contains(e.Meaning, " hold ") && r.watches(http.MethodPost) {
+		r.closeLater(e.DoorID, e.PlaceID)
+	}
+	r.emit(e)
+}
+
+// closeLater remembers to end a door's hold.
+func (r *run) closeLater(door, placeID string) {
 	r.undo.add("held "+door, func(ctx context.Context) error {
-		q, err := r.closing(door, q.placeID)
+		q, err := r.closing(door, placeID)
 		if err != nil {
 			return err
 		}
