@@ -91,7 +91,7 @@ func (c *call) address() string {
 	hops := strings.Split(strings.Join(c.r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && c.trusted(addr); i-- {
 		hop := strings.TrimSpace(hops[i])
-		if _, err := netip.ParseAddr(hop); err != nil {
+		if !hostOf(hop).IsValid() {
 			break
 		}
 		addr = hop
@@ -100,15 +100,21 @@ func (c *call) address() string {
 }
 
 func (c *call) trusted(addr string) bool {
-	ip, err := netip.ParseAddr(addr)
-	if err != nil {
-		ap, err := netip.ParseAddrPort(addr)
-		if err != nil {
-			return false
-		}
-		ip = ap.Addr()
-	}
+	ip := hostOf(addr)
 	return slices.ContainsFunc(c.api.cfg.Proxies, func(p netip.Prefix) bool { return p.Contains(ip.Unmap().WithZone("")) })
+}
+
+// hostOf is the address in "1.2.3.4" or, as some proxies also write it into X-Forwarded-For, "1.2.3.4:567"; the zero
+// Addr if it is neither.
+func hostOf(addr string) netip.Addr {
+	if ip, err := netip.ParseAddr(addr); err == nil {
+		return ip
+	}
+	ap, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr()
 }
 
 // auditRefusal writes an audit row for a door command that was refused before it reached the device, see ENT-4. Without

@@ -53,7 +53,9 @@ func errorHeaders(h http.Header, e *fail.Error, scope string) {
 	switch status := e.Status(); {
 	case e.Code == fail.TokenMissing:
 		h.Set("WWW-Authenticate", `Bearer realm="store-access"`)
-	case status == 401 && e.Code != fail.InvalidAPIKey: // RFC 6750
+	case e.Code == fail.InvalidAPIKey: // RFC 9110: no 401 without a challenge; not Bearer, because no token helps here
+		h.Set("WWW-Authenticate", `ApiKey realm="store-access"`)
+	case status == 401: // RFC 6750
 		h.Set("WWW-Authenticate", `Bearer realm="store-access", error="invalid_token", error_description="`+e.Message+`"`)
 	case e.Code == fail.ScopeMissing:
 		h.Set("WWW-Authenticate", `Bearer realm="store-access", error="insufficient_scope", scope="`+scope+`"`)

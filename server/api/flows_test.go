@@ -231,8 +231,12 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	q := request{method: "POST", path: "/core/v1/auth/apikey/token", body: `{"key":"sact_nonsense"}`, addr: "[2001:db8::1]:5"}
-	if a, b := h.want(401, "invalid_api_key", q), h.want(401, "invalid_api_key", q); a.Body.String() != b.Body.String() {
+	a, b := h.want(401, "invalid_api_key", q), h.want(401, "invalid_api_key", q)
+	if a.Body.String() != b.Body.String() {
 		t.Error("different messages")
+	}
+	if c := a.Header().Get("WWW-Authenticate"); c != `ApiKey realm="store-access"` {
+		t.Errorf("WWW-Authenticate %q, want a challenge, as in every 401, and not one for a token", c)
 	}
 	q.body = `{"key":5}`
 	h.want(400, "invalid_field", q)
