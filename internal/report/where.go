@@ -48,7 +48,7 @@ func (s *Step) fits(occasions []judge.Occasion, late bool) bool {
 // elsewhere is why none of the steps that claim a clause can have shown it, although what it is about came up: that was at
 // another door, in a step about somebody else, or only before the set-up was over; "" if one can.
 func (c *claimed) elsewhere(clause string, occasions []judge.Occasion, prepared int64) string {
-	steps := c.at[clause]
+	steps := slices.DeleteFunc(slices.Clone(c.at[clause]), func(s *Step) bool { return s.Started.UnixNano() < prepared }) // the set-up's
 	late := !slices.Contains(answered, clause) || slices.ContainsFunc(occasions, func(o judge.Occasion) bool { return o.To >= prepared })
 	if len(occasions) == 0 || len(steps) == 0 && late || slices.ContainsFunc(steps, func(s *Step) bool { return s.fits(occasions, late) }) {
 		return ""

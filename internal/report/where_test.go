@@ -101,6 +101,7 @@ func TestOnlyInSetUp(t *testing.T) {
 		"in the set-up, then a request":         {"AUTH-5", 0.2, step(nil), false},
 		"in the set-up, then nothing":           {"AUTH-5", 0.2, nil, false},
 		"in the set-up, then a look":            {"AUTH-5", 0.2, step(&Where{Places: []string{"plc_1"}}), true},
+		"in the set-up, and claimed there":      {"AUTH-5", 0.2, &Step{Line: 3, Status: judge.Pass, Asserts: true, Started: began, Seconds: 0.5, Where: &Where{Decides: true}}, false},
 		"after the set-up":                      {"AUTH-5", 2.2, step(nil), true},
 		"after the set-up, claimed by the file": {"AUTH-5", 2.2, nil, true},
 		"a use, which can be read later":        {"PERM-1", 0.2, step(nil), true},
