@@ -83,8 +83,10 @@ func auth1(v *View) Verdict {
 	t := &tally{}
 	issued, revoked, worked := v.tokens().issued, v.tokens().revoked, v.tokens().worked
 	ended, owners := v.keysEnded(), v.owners()
-	used, tried, given := 0, 0, map[string]bool{}
+	used, given := 0, map[string]bool{}
+	var tried []*call
 	before := map[string]*token{} // the first of each key
+	took := map[string]bool{}     // the tokens that the server has taken: what never worked shows nothing when it is refused
 	for _, c := range v.calls() {
 		if c.Route == ExchangeRoute && c.ok() {
 			t.checked++
@@ -106,8 +108,9 @@ func auth1(v *View) Verdict {
 		if e := ended[k.key]; e != nil && !sooner(c.Event, e.started()) || e == nil && revoked[k.key] != 0 && sooner(worked[k.key], c.Event) {
 			continue
 		}
-		if k.asked || c.Code == "token_expired" || c.Code == "scope_missing" || c.Code == "place_forbidden" && !v.nobodysPlace(c, owners) {
-			tried++
+		took[c.Token] = took[c.Token] || c.Status != 401
+		if took[c.Token] && (k.asked || c.Code == "token_expired") || c.Code == "scope_missing" || c.Code == "place_forbidden" && !v.nobodysPlace(c, owners) {
+			tried = append(tried, c)
 		}
 		young := c.At-k.before < tokenMs-v.slackMs()
 		if young || c.ok() {
@@ -119,8 +122,12 @@ func auth1(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "AUTH-1", fmt.Sprintf("%s tokens for 900 s, used %s times", amount.Number(len(given)), amount.Number(used))).
-		tried(tried, "no token that a step had asked for was used, and none was refused for its age, its place or its scopes")
+		tried(len(tried), "no token that a step had asked for worked, and none was refused for its age, its place or its scopes").
+		at(v, times(tried))
 }
+
+// soonExpiredMs is how long after its end a token's refusal says anything of that end: a day. Weeks later any token is over.
+const soonExpiredMs = 24 * 3600 * 1000
 
 // auth2 judges AUTH-2: no call is served without a token, with a token that was never issued, with one 900 s old or
 // older, or outside the token's scopes.
@@ -128,6 +135,7 @@ func auth2(v *View) Verdict {
 	t := &tally{}
 	issued := v.tokens().issued
 	expired, forged, scoped := 0, 0, 0
+	var cases []*call
 	forms := map[int]bool{} // of tokens that were given out: what has another form isn't forged, but no token at all
 	for _, c := range v.calls() {
 		forms[c.Parts] = forms[c.Parts] || issued[c.Token] != nil || c.Token == "" && c.out("accessToken") != ""
@@ -136,12 +144,12 @@ func auth2(v *View) Verdict {
 	for _, c := range v.calls() {
 		k := issued[c.Token]
 		switch {
-		case c.Code == "token_expired":
-			expired++
+		case c.Code == "token_expired" && (k == nil || c.SentAt-k.latest <= tokenMs+soonExpiredMs):
+			expired, cases = expired+1, append(cases, c)
 		case c.Code == "scope_missing":
-			scoped++
+			scoped, cases = scoped+1, append(cases, c)
 		case c.Code == "token_invalid" && k == nil && !open(c) && (c.Parts > 0 && forms[c.Parts] || older): // not for want of one, nor of a revoked key
-			forged++
+			forged, cases = forged+1, append(cases, c)
 		}
 		switch {
 		case open(c):
@@ -169,8 +177,9 @@ func auth2(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", amount.Number(t.checked))).
-		tried(expired+forged+scoped, "no token was refused as expired or forged, or for a missing scope").
-		shows(sight{expired, "an expired token"}, sight{forged, "a forged token"}, sight{scoped, "a missing scope"})
+		tried(expired+forged+scoped, "no token was refused as forged, for a missing scope, or as expired within a day of its end").
+		shows(sight{expired, "an expired token"}, sight{forged, "a forged token"}, sight{scoped, "a missing scope"}).
+		at(v, times(cases))
 }
 
 // refusedAfterwards are refusals for something that is looked at only after the token: its scope and whatever comes then, up
@@ -200,6 +209,7 @@ func auth5(v *View) Verdict {
 	issued, revoked := v.tokens().issued, v.tokens().revoked
 	ended := v.keysEnded()
 	gone, keys, held := map[string]bool{}, 0, 0
+	var cases []*call
 	for _, c := range v.calls() {
 		key, k := c.in("key"), issued[c.Token]
 		switch {
@@ -219,6 +229,7 @@ func auth5(v *View) Verdict {
 		t.checked++
 		if c.Status == 401 {
 			if c.Code != "token_expired" && c.SentAt-revoked[key] <= spreadMs+lateMs { // not for its age, which any token has, nor hours later
+				cases = append(cases, c)
 				if c.Route == ExchangeRoute {
 					keys++
 				} else {
@@ -231,7 +242,8 @@ func auth5(v *View) Verdict {
 	}
 	return t.verdict(v, "AUTH-5", fmt.Sprintf("%s calls with %s revoked keys and their tokens, none served too late", amount.Number(t.checked), amount.Number(len(gone)))).
 		tried(keys+held, "no revoked key was refused, nor any of its tokens").
-		shows(sight{keys, "a revoked key that is refused"}, sight{held, "a revoked key's token that is refused"})
+		shows(sight{keys, "a revoked key that is refused"}, sight{held, "a revoked key's token that is refused"}).
+		at(v, times(cases))
 }
 
 // auth4 judges AUTH-4: a command reaches only boards of its key's place, and ids of other places are not found on any
@@ -245,11 +257,12 @@ func auth4(v *View) Verdict {
 		t.checked++
 		v.ownPlace(t, c)
 	}
-	test, live, unknown := v.foreignIDs(t)
+	test, live, unknown, cases := v.foreignIDs(t)
 	foreign := test + live + unknown
 	return t.verdict(v, "AUTH-4", fmt.Sprintf("%s commands, each at its own place; %s ids of other places refused", amount.Number(t.checked-foreign), amount.Number(foreign))).
 		tried(test+live, "no call was refused for naming something that another place has").
-		shows(sight{test, "a test key at another place"}, sight{live, "a live key at another place"})
+		shows(sight{test, "a test key at another place"}, sight{live, "a live key at another place"}).
+		at(v, times(cases))
 }
 
 // placesRoute starts the routes whose {id} is a place.
@@ -279,7 +292,7 @@ func (v *View) nobodysPlace(c *call, owners map[string]string) bool {
 
 // foreignIDs judges calls that named something of a place other than their token's, and returns how many there were, by kind
 // of key; unknown are those of a place that may be nobody's.
-func (v *View) foreignIDs(t *tally) (test, live, unknown int) {
+func (v *View) foreignIDs(t *tally) (test, live, unknown int, cases []*call) {
 	issued := v.tokens().issued
 	owners := v.owners()
 	for _, c := range v.calls() {
@@ -307,6 +320,7 @@ func (v *View) foreignIDs(t *tally) (test, live, unknown int) {
 				default:
 					live++
 				}
+				cases = append(cases, c)
 				t.checked++
 			}
 			if served { // [AUTH-4]
@@ -315,5 +329,5 @@ func (v *View) foreignIDs(t *tally) (test, live, unknown int) {
 			break
 		}
 	}
-	return test, live, unknown
+	return test, live, unknown, cases
 }

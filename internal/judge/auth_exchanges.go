@@ -13,14 +13,15 @@ import (
 func auth3(v *View) Verdict {
 	t := &tally{}
 	taken := map[string][]*call{}
-	most, refused := 0, 0
+	most := 0
+	var refused []*call
 	all := slices.DeleteFunc(slices.Clone(v.calls()), func(c *call) bool {
 		return c.Route != ExchangeRoute || c.Method != "POST" || c.unseen() // another method is refused before anybody counts
 	})
 	for _, c := range all {
 		t.checked++
 		if c.Status == 429 {
-			refused++
+			refused = append(refused, c)
 			if n, sure := v.exchangesBefore(c, all); sure && n < exchanges { // [AUTH-3]
 				t.bad(c.Event, "an exchange was refused, although there had been only %d within 60 s", n)
 			}
@@ -36,8 +37,9 @@ func auth3(v *View) Verdict {
 			t.bad(c.Event, "exchange %d from one address within 60 s was accepted", len(recent))
 		}
 	}
-	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", amount.Number(t.checked), amount.Number(most), amount.Number(refused))).
-		tried(refused, "no address went over its limit")
+	return t.verdict(v, "AUTH-3", fmt.Sprintf("%s token exchanges, at most %s from one address in 60 s (limit 30), %s refused", amount.Number(t.checked), amount.Number(most), amount.Number(len(refused)))).
+		tried(len(refused), "no address went over its limit").
+		at(v, times(refused))
 }
 
 // exchangesBefore is how many exchanges may have counted when one was refused, from whatever address: several may share a

@@ -17,6 +17,7 @@ func cmd6(v *View) Verdict {
 	hit := map[string]bool{}
 	by := map[string]int{}
 	asked, looks := 0, sync.OnceValue(v.lastLooks)
+	var cases []Occasion
 	for _, c := range v.order {
 		kind := v.struck(c)
 		if kind == "" {
@@ -30,6 +31,9 @@ func cmd6(v *View) Verdict {
 		}
 		if asked == 0 && v.lookedInto(c, kind, looks) {
 			asked++
+		}
+		if len(cases) <= mostOccasions {
+			cases = append(cases, v.given(c, v.lastAsked(c)))
 		}
 		hit[c.id] = true
 		if c.key != "" {
@@ -55,7 +59,20 @@ func cmd6(v *View) Verdict {
 	if len(hit) == 0 {
 		return out
 	}
-	return out.triedIf(v.told, asked, "nobody looked at what became of a command that was in flight when something died")
+	return out.triedIf(v.told, asked, "nobody looked at what became of a command that was in flight when something died").at(v, cases)
+}
+
+// lastAsked is when a command was last asked for or answered, under its key.
+func (v *View) lastAsked(c *command) int64 {
+	last := int64(0)
+	all := slices.Clone(c.answers)
+	if k := v.keys[c.key]; c.key != "" && k != nil {
+		all = slices.Concat(all, k.attempts, k.answers)
+	}
+	for _, e := range slices.Concat(all, c.intents, c.publishes) {
+		last = max(last, e.WallNs)
+	}
+	return last
 }
 
 // lookedInto reports whether somebody looked at what became of a command: its key was used again, it was answered in spite of

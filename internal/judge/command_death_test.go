@@ -40,3 +40,22 @@ func TestLookedInto(t *testing.T) {
 		}
 	}
 }
+
+// TestInFlightWhere: the occasion of a command that was in flight when the server died is at its door, and lasts until its
+// key was last used.
+func TestInFlightWhere(t *testing.T) {
+	t.Parallel()
+	h := raced()
+	h.command("brd_1", "k", "open", vocab.Reported, true, 0)
+	h.events = without(func(e *history.Event) bool { return e.Kind == history.Answer || e.Kind == history.RecordIn })(h.events)
+	h.emit(history.Event{Kind: history.Started, Text: "server"})
+	died := h.wall
+	h.online("brd_1")
+	h.live(60_000)
+	again := h.wall
+	h.reuse("brd_1", "k", "hold")
+	got := cmd6(NewView(h.events)).Occasions
+	if len(got) != 1 || got[0].Door != doorOf("brd_1", 1) || got[0].From > died || got[0].To < again {
+		t.Errorf("got %+v, want one from before %d until after %d", got, died, again)
+	}
+}

@@ -16,7 +16,8 @@ func ent1(v *View) Verdict {
 	t.real += v.onsiteOfGuests()
 	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions of connected boards%s and %s checks of links, calls and content, all equal to the reference",
 		amount.Number(n.connected.checked), n.rest(), amount.Number(t.checked-n.connected.checked))).
-		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or with a grant that doesn't open it")
+		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or with a grant that doesn't open it").
+		at(v, times(s.taken), instants(n.taken))
 }
 
 // ent2 judges ENT-2 on site, connected or not, and for links and phones: a free window opens to everyone, a closed one
@@ -47,6 +48,7 @@ type decisions struct {
 	minus, exact, plus int   // boundary values of OFF-2 that were hit
 
 	windowedAt, grantedAt, limitAt []*history.Event // the presentations that were windowed, granted, or missed or last
+	taken                          []*history.Event // all that the reference could tell
 }
 
 // soonAfterMs is how old an outage may be for a denial to say anything of the limit. Somebody who comes weeks later sees that
@@ -212,6 +214,7 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 		}
 		return
 	}
+	n.taken = append(n.taken, e.Event)
 	if n.take(r); r.byWindow() && !r.moot {
 		n.windowedAt = append(n.windowedAt, e.Event)
 	}

@@ -42,28 +42,42 @@ func ent4(v *View) Verdict {
 		showsIf(v.told, sight{commands, "a command"}, sight{attempts, "an attempt to enter"})
 }
 
-// ofBoth is how many records there are at places where operators' and people's are among them or somebody read them.
+// ofBoth is how many records there are at places where operators' and people's are among them, or that somebody read
+// afterwards.
 func (v *View) ofBoth() (n int) {
-	operators, people := map[string]int{}, map[string]int{}
+	operators, people, read := map[string]int{}, map[string]int{}, v.recordsRead()
+	seen := map[string]int{}
 	for _, e := range v.records {
 		if e.Method == string(vocab.API) {
 			operators[e.PlaceID]++
 		} else {
 			people[e.PlaceID]++
 		}
-	}
-	read, places := map[string]bool{}, v.placeOfToken()
-	for _, c := range v.calls() {
-		if c.ok() && !c.Own && readsRecords.MatchString(c.Route) {
-			read[places(c)] = true
+		if last := read[e.PlaceID]; last != nil && sooner(e, last) {
+			seen[e.PlaceID]++
 		}
 	}
 	for place := range v.places {
-		if o, p := operators[place], people[place]; o+p > 0 && (read[place] || o > 0 && p > 0) {
+		if o, p := operators[place], people[place]; o > 0 && p > 0 {
 			n += o + p
+		} else {
+			n += seen[place]
 		}
 	}
 	return n
+}
+
+// recordsRead finds the last time that somebody read the records or events of each place.
+func (v *View) recordsRead() map[string]*history.Event {
+	last, places := map[string]*history.Event{}, v.placeOfToken()
+	for _, c := range v.calls() {
+		if c.ok() && !c.Own && readsRecords.MatchString(c.Route) {
+			if was := last[places(c)]; was == nil || sooner(was, c.Event) {
+				last[places(c)] = c.Event
+			}
+		}
+	}
+	return last
 }
 
 // readsRecords are the routes that show records, and what follows from them.

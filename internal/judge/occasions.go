@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -50,6 +51,22 @@ func (v *View) since(e *history.Event, to int64) Occasion {
 		o.Place = b.place
 	}
 	return o
+}
+
+// times are the occasions of requests at whatever door, from when they were sent to their answer.
+func times(calls []*call) (out []Occasion) {
+	for _, c := range calls {
+		out = append(out, Occasion{From: cmp.Or(c.SentNs, c.WallNs), To: c.WallNs})
+	}
+	return out
+}
+
+// instants are the occasions of single events, wherever they were.
+func instants(events []*history.Event) (out []Occasion) {
+	for _, e := range events {
+		out = append(out, Occasion{From: e.WallNs, To: e.WallNs})
+	}
+	return out
 }
 
 // presses are the occasions of requests, from when they were sent to their answer.

@@ -71,6 +71,7 @@ func perm2(v *View) Verdict {
 func perm5(v *View) Verdict {
 	t := &tally{}
 	longest, registered, refused, shorter := int64(0), 0, 0, 0
+	var cases []*call
 	places := v.placeOfToken()
 	doors := v.longest(places)
 	for _, c := range v.calls() {
@@ -88,6 +89,9 @@ func perm5(v *View) Verdict {
 			if why := c.wronglyRefused(to-from, v.doors, places(c)); why != "" { // [PERM-5]
 				t.bad(c.Event, "a permit of %s was refused as %s%s", secs(to-from), c.Code, why)
 			}
+			if tooLong {
+				cases = append(cases, c)
+			}
 			if most, known := c.number("maxHours"); tooLong && known && most*3600*1000 < maxPermitMs {
 				shorter++
 			} else if tooLong {
@@ -103,7 +107,8 @@ func perm5(v *View) Verdict {
 	}
 	return t.verdict(v, "PERM-5", fmt.Sprintf("%s permits registered, longest %s (limit 720 h); %s periods refused", amount.Number(registered), secs(longest), amount.Number(t.checked-registered))).
 		tried(refused+shorter, "no period was refused as too long").
-		shows(sight{refused, "a permit of more than 720 h"}, sight{shorter, "a permit longer than a door's own maximum"})
+		shows(sight{refused, "a permit of more than 720 h"}, sight{shorter, "a permit longer than a door's own maximum"}).
+		at(v, times(cases))
 }
 
 // wronglyRefused says what is wrong with the refusal of a period, "" if nothing.
@@ -237,12 +242,17 @@ func (v *View) regiven() (moved, restored int) {
 		case k.kind != "permit" || k.revoked || k.crowded || was == nil:
 		case was.revoked:
 			restored++
-		case was.starts != k.starts || was.ends != k.ends:
+		case farApart(was.starts, k.starts) || farApart(was.ends, k.ends):
 			moved++
 		}
 	}
 	return moved, restored
 }
+
+// movedMs is how far a start or an end has to move for another period: from "now" until "now" once more takes some time, too.
+const movedMs = 60 * 1000
+
+func farApart(a, b int64) bool { return a-b >= movedMs || b-a >= movedMs }
 
 // perm4 judges PERM-4: a revoked permit leaves the server's content immediately, and its link opens nothing and has no
 // page.

@@ -45,7 +45,8 @@ func (n *dayNote) String() string {
 // the reference computes from the place's hours, closures and holidays.
 func hrs2(v *View) Verdict {
 	t := &tally{}
-	days, telling := 0, 0
+	days := 0
+	var telling []*call
 	for _, c := range v.calls() {
 		p := v.places[c.Path]
 		if c.Route != scheduleRoute || !c.ok() || c.SentNs == 0 || !v.knows(p, c) {
@@ -65,14 +66,15 @@ func hrs2(v *View) Verdict {
 		t.checked++
 		days += len(shown)
 		if p.content.special(c, shown) {
-			telling++
+			telling = append(telling, c)
 		}
 		if why != "" {
 			t.bad(c.Event, "the schedule of %s: %s", c.Path, why) // [HRS-2]
 		}
 	}
 	return t.verdict(v, "HRS-2", fmt.Sprintf("%s schedules, %s days equal to the reference", amount.Number(t.checked), amount.Number(days))).
-		triedIf(v.told, telling, "no schedule showed a closure, a holiday or hours that had changed: every day was as its weekday always is")
+		triedIf(v.told, len(telling), "no schedule showed a closure, a holiday or hours that had changed: every day was as its weekday always is").
+		at(v, times(telling))
 }
 
 // special reports whether a schedule shows more than an ordinary week: a closure, a holiday, or hours other than those that

@@ -57,6 +57,7 @@ type served struct {
 	states       map[string]bool // of the permits whose links were pressed, by what came of it
 
 	windowedAt, permittedAt, deadAt []*call // those that were windowed, permitted or dead
+	taken                           []*call // all that were judged
 }
 
 // serverDecisions judges all of them.

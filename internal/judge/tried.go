@@ -111,9 +111,9 @@ func (v *View) answered(s *served, c *call) {
 	switch {
 	case c.Route != phoneRoute || c.out("result") == "" || !v.unattributed(c):
 	case c.out("result") != string(vocab.Denied):
-		s.let++
+		s.let, s.taken = s.let+1, append(s.taken, c)
 	case c.out("reason") != string(vocab.ClosedWindow):
-		s.kept++
+		s.kept, s.taken = s.kept+1, append(s.taken, c)
 	}
 }
 

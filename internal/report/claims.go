@@ -80,7 +80,7 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 		}
 	}
 	for _, clause := range all {
-		if why := c.elsewhere(clause, e.cases[clause]); why != "" {
+		if why := c.elsewhere(clause, e.cases[clause], max(0, f.Prepared.UnixNano())); why != "" {
 			return why
 		}
 	}

@@ -47,7 +47,7 @@ func TestClaimsUntried(t *testing.T) {
 		}
 		return append(tokenUsed(), call(4, "GET", "/space/v1/partner/gate-config", status, "t", `{"error":"scope_missing"}`))
 	}
-	why := map[string]string{"AUTH-2": " claims AUTH-2, but no token was refused as expired or forged, or for a missing scope", "HRS-2": "line 3 claims HRS-2, but no schedule showed a closure, a holiday or hours that had changed"}
+	why := map[string]string{"AUTH-2": " claims AUTH-2, but no token was refused as forged, for a missing scope, or as expired within a day of its end", "HRS-2": "line 3 claims HRS-2, but no schedule showed a closure, a holiday or hours that had changed"}
 	for name, c := range map[string]struct {
 		header, step []string
 		status       int

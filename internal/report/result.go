@@ -103,6 +103,7 @@ type FileResult struct {
 	Broken      []Broken     `json:"broken,omitempty"` // guarantees that checkers found broken, which makes it FAIL ...
 	Played      *Played      `json:"played,omitempty"` // ... and what its steps had made of it; nil = nothing was found broken
 	Started     time.Time    `json:"started"`
+	Prepared    time.Time    `json:"-"` // when its set-up was over
 	Seconds     float64      `json:"seconds"`
 	Steps       []*Step      `json:"steps"`
 	Faults      []FaultUse   `json:"faults,omitempty"` // armed by its steps

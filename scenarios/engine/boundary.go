@@ -15,22 +15,41 @@ import (
 // A boundary is the file's own word, shown in the report. Where it is a time, such as 36 h + 1 ms, and the step claims a
 // guarantee about how long something lasts, something that the file did has to lie that long back.
 
-// lasting are the guarantees whose boundary values are times since something: a cut, an exchange, a hold.
-const lasting = "AUTH-1 AUTH-2 AUTH-5 CMD-7 OFF-1 OFF-2 OFF-3"
+// lasting are the guarantees whose boundary values are times since something: a cut, an exchange, a hold, a change, a start.
+const lasting = "AUTH-1 AUTH-2 AUTH-5 CMD-7 ENT-1 ENT-2 HRS-1 OFF-1 OFF-2 OFF-3 PERM-7 SYNC"
 
 // aged are those of them that a read shows at that time. Of holds and policies it may also show the value itself.
-const aged = "AUTH-1 AUTH-2 AUTH-5"
+const aged = "AUTH-1 AUTH-2 AUTH-5 PERM-7"
+
+// limited are those of a token exchange.
+const limited = "AUTH-3 AUTH-5"
+
+// kept is the one whose boundary is a time that a command looks back on.
+const kept = "CMD-5"
 
 // beside is how far off a boundary may be: set-ups take time on a running clock.
-func beside(d time.Duration) time.Duration { return max(3*time.Second, d/100) }
+func beside(d time.Duration) time.Duration { return max(nearly, d/100) }
+
+// nearly is how far off the length of a permit may be: its start and its end may be said by a clock that runs.
+const nearly = 3 * time.Second
 
 // farFrom is why nothing that happened is as long ago as the step's boundary says, "" if something is, or if the boundary
 // isn't such a time.
 func (x *frame) farFrom(claims []string) string {
 	d, timed := timeOf(x.res.Boundary)
 	v, among := &x.step.asked().Verbs, lasting
-	if v.Call != nil || v.Boards != nil {
+	if timed && d >= shortest && v.Permit != nil && slices.Contains(claims, "PERM-5") && (x.period-d).Abs() > nearly {
+		return fmt.Sprintf("its boundary is %s, but the permit that it asks for lasts %s: ask for one that is as long as that, or say in words what the boundary is", x.res.Boundary, x.period)
+	}
+	switch {
+	case v.Call != nil && v.Call.exchanges():
+		among = limited
+	case v.Call != nil:
 		among = aged
+	case v.Boards != nil:
+		among = aged + " OFF-1 OFF-2 OFF-3 SYNC"
+	case v.Command != nil:
+		among = kept
 	}
 	if !timed || d < shortest || !v.looksBack() || !slices.ContainsFunc(claims, func(c string) bool { return evidence.Among(among, c) }) {
 		return ""
@@ -53,8 +72,11 @@ const shortest = time.Minute
 // looksBack reports whether the verb finds out what a time has done. The others may have the time among what they send, and a
 // journal has what happened at any time.
 func (v *Verbs) looksBack() bool {
-	return v.Present != nil || v.PresentEach != nil || v.Phone != nil || v.Link != nil || v.Boards != nil || v.Call != nil && v.Call.reads()
+	return v.Command != nil || v.Present != nil || v.PresentEach != nil || v.Phone != nil || v.Link != nil || v.Boards != nil || v.Call != nil && (v.Call.reads() || v.Call.exchanges())
 }
+
+// exchanges reports whether the request asks for a token.
+func (c *Call) exchanges() bool { return c.Path.raw == exchangePath }
 
 // term is one part of a time: 36 h, + 1 ms.
 var term = regexp.MustCompile(`^\s*([+-]?)\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)`)

@@ -73,6 +73,7 @@ type frame struct {
 	lives  bool   // it asked whether the server listens
 	last   fields // what the expectations were checked against
 	act    *activity
+	period time.Duration // how long a permit was asked for
 
 	takeBack func() // forgets what the steps of a group found in a try that doesn't count
 }

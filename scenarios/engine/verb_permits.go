@@ -38,6 +38,7 @@ func (p *Permit) run(x *frame) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.period = to.Sub(from)
 	body := map[string]any{"externalRef": who["ref"], "phone": who["phone"], "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)}
 	doors, err := x.doorList(p.Doors)
 	if err != nil {

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/doorlab/doorlab/internal/report"
+import (
+	"regexp"
+
+	"github.com/doorlab/doorlab/internal/report"
+)
 
 // where is what the step was about, for the evidence: nil if its verb can show a promise wherever it came up.
 func (x *frame) where() *report.Where {
@@ -20,6 +24,8 @@ func (x *frame) where() *report.Where {
 		return &report.Where{Doors: doors, Decides: true}
 	case v.Phone != nil:
 		return &report.Where{Decides: true}
+	case v.Call != nil:
+		return x.atDevice(v.Call)
 	case v.Journal != nil:
 		return x.atBoards(v.Journal.Of)
 	case v.Boards != nil:
@@ -47,6 +53,22 @@ func (x *frame) atDoors(r Ref) *report.Where {
 		return nil
 	}
 	return &report.Where{Doors: []string{door}, Decides: true}
+}
+
+// ofDevice finds a door or board in a path.
+var ofDevice = regexp.MustCompile(`^/device/v1/(devices|doors|boards)/([^/?]+)`)
+
+// atDevice is a request about one door or board.
+func (x *frame) atDevice(c *Call) *report.Where {
+	path, err := c.Path.str(x.scope)
+	m := ofDevice.FindStringSubmatch(path)
+	switch {
+	case err != nil || m == nil:
+		return nil
+	case m[1] == "boards":
+		return &report.Where{Boards: []string{m[2]}}
+	}
+	return &report.Where{Doors: []string{m[2]}}
 }
 
 // atBoards is a look at some boards, or at the one door that is named.

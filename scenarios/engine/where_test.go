@@ -9,20 +9,23 @@ import (
 func TestWhere(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string]string{
-		`{command: {door: "\"dor_1\""}}`:                         "[dor_1] [] [] true",
-		`{present: {phone: "01011112222", door: "\"dor_2\""}}`:   "[dor_2] [] [] true",
-		`{phone: {from: "01012340001", to: "0212345678"}}`:       "[] [] [] true",
-		`{permit: {person: ann, place: one}}`:                    "anywhere",
-		`{journal: {of: "\"dor_2\"", atLeast: 0}}`:               "[dor_2] [] [] false",
-		`{journal: {of: "\"brd_1\"", atLeast: 0}}`:               "[] [brd_1] [] false",
-		`{boards: {of: one, all: online}}`:                       "[] [brd_1] [] false",
-		`{synced: {of: one}}`:                                    "[] [brd_1] [] false",
-		`{records: {place: one, atLeast: 0}}`:                    "[] [] [plc_1] false",
-		`{records: {place: one, door: "\"dor_1\"", atLeast: 0}}`: "[dor_1] [] [plc_1] false",
-		`{boards: {all: online}}`:                                "anywhere",
-		`{call: {path: /echo}}`:                                  "anywhere",
-		`{link: {token: x, status: 404}}`:                        "anywhere",
-		`{link: {token: x, door: "\"dor_1\"", status: 404}}`:     "[dor_1] [] [] true",
+		`{command: {door: "\"dor_1\""}}`:                                               "[dor_1] [] [] true",
+		`{present: {phone: "01011112222", door: "\"dor_2\""}}`:                         "[dor_2] [] [] true",
+		`{phone: {from: "01012340001", to: "0212345678"}}`:                             "[] [] [] true",
+		`{permit: {person: ann, place: one}}`:                                          "anywhere",
+		`{journal: {of: "\"dor_2\"", atLeast: 0}}`:                                     "[dor_2] [] [] false",
+		`{journal: {of: "\"brd_1\"", atLeast: 0}}`:                                     "[] [brd_1] [] false",
+		`{boards: {of: one, all: online}}`:                                             "[] [brd_1] [] false",
+		`{synced: {of: one}}`:                                                          "[] [brd_1] [] false",
+		`{records: {place: one, atLeast: 0}}`:                                          "[] [] [plc_1] false",
+		`{records: {place: one, door: "\"dor_1\"", atLeast: 0}}`:                       "[dor_1] [] [plc_1] false",
+		`{boards: {all: online}}`:                                                      "anywhere",
+		`{call: {path: /echo}}`:                                                        "anywhere",
+		`{call: {path: /device/v1/devices/dor_2, status: 404}}`:                        "[dor_2] [] [] false",
+		`{call: {path: /device/v1/boards/brd_1/netloss}, expect: data.graceSec == 60}`: "[] [brd_1] [] false",
+		`{call: {path: /device/v1/devices, status: 404}}`:                              "anywhere",
+		`{link: {token: x, status: 404}}`:                                              "anywhere",
+		`{link: {token: x, door: "\"dor_1\"", status: 404}}`:                           "[dor_1] [] [] true",
 	} {
 		res, out := play(t, newFake(t), "setup: [{cohort: {name: one, boards: 1}}]\nsteps: ["+step+"]", Options{})
 		steps, got := res.Files[0].Steps, "anywhere"
