@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// TestBetweenTwoLives: while the server restarts, nobody answers. Steps that wait or watch go on; a single look, or
-// a step that ends before the server is back, is BLOCKED.
+// TestBetweenTwoLives: while the server restarts, nobody answers. Steps that wait or watch go on, and what changes
+// something is asked again; a single look, or a step that ends before the server is back, is BLOCKED.
 func TestBetweenTwoLives(t *testing.T) {
 	t.Parallel()
 	const restart = `{control: {method: POST, path: /restart}}, `
@@ -24,6 +24,7 @@ func TestBetweenTwoLives(t *testing.T) {
 		"within tries again":         {3, `{boards: {all: online}, within: 60s}`, judge.Pass, ""},
 		"within, for longer":         {6, `{boards: {all: online}, within: 50ms}`, judge.Blocked, "the server is restarting"},
 		"a look that isn't answered": {1, `{boards: {all: online}}`, judge.Blocked, "the server is restarting"},
+		"a fault is armed later":     {2, `{fault: {fault: slow, name: late, of: brd_1}}, {boards: {all: online}}`, judge.Pass, ""},
 		"never looks again":          {2, `{boards: {}, expect: count == 7, never: 2s}`, judge.Pass, ""},
 		"never, for longer":          {6, `{boards: {}, expect: count == 7, never: 50ms}`, judge.Blocked, "the server is restarting"},
 		"never, and it comes true":   {2, `{boards: {}, expect: count == 1, never: 60s}`, judge.Fail, "came true"},

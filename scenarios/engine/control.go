@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 )
@@ -102,9 +103,25 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 	return a, err
 }
 
+// restartTime is how long a restart of the server is waited for, in wall time.
+const restartTime = 10 * time.Second
+
+// patient is call, again and again while the server is restarting: a file may have killed it just before.
+func (l *lab) patient(ctx context.Context, base, method, path string, body any) (*answer, error) {
+	for end := clock.Mono() + restartTime; ; {
+		a, err := l.call(ctx, base, method, path, body)
+		if err != nil || a.Status != http.StatusServiceUnavailable || clock.Mono() >= end {
+			return a, err
+		}
+		if err := client.Pause(ctx, 50*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // ask is call for a request that must succeed, decoded into out.
 func (l *lab) ask(ctx context.Context, base, method, path string, body, out any) error {
-	a, err := l.call(ctx, base, method, path, body)
+	a, err := l.patient(ctx, base, method, path, body)
 	if err != nil {
 		return err
 	}
@@ -139,7 +156,7 @@ func refused(a *answer, method, path string) error {
 
 // remove is takeBack over the control API.
 func (l *lab) remove(ctx context.Context, base, path string) error {
-	a, err := l.call(ctx, base, http.MethodDelete, path, nil)
+	a, err := l.patient(ctx, base, http.MethodDelete, path, nil)
 	if err != nil || a.Status == http.StatusNotFound {
 		return err
 	}

@@ -180,9 +180,9 @@ func (f *fileRun) disarm(ctx context.Context, a *arming) error {
 	a.hits = 0 // of a try that got only so far
 	for _, at := range a.at {
 		path := "/faults/" + esc(at.id)
-		last, err := f.run.lab.call(ctx, at.base, http.MethodDelete, path, nil)
+		last, err := f.run.lab.patient(ctx, at.base, http.MethodDelete, path, nil)
 		if err == nil && last.Status == http.StatusNotFound {
-			last, err = f.run.lab.call(ctx, at.base, http.MethodGet, path, nil)
+			last, err = f.run.lab.patient(ctx, at.base, http.MethodGet, path, nil)
 		}
 		var got struct {
 			Hits int `json:"hits"`
