@@ -108,6 +108,7 @@ func (b *Binder) parse(source []byte) (body ast.Node) {
 		b.Problem(Pos{1, 1}, "%s", Empty)
 		return nil
 	}
+	ast.Walk(rejoin{}, body)
 	return body
 }
 
