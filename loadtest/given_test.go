@@ -25,9 +25,9 @@ func TestKeysThatChangeNothing(t *testing.T) {
 			"p.yaml:4:1: commands must be left out with requests without door commands", "p.yaml:5:1: repeatedKeys must be left out with requests without door commands",
 			"p.yaml:6:1: holdMinutes must be left out with requests without door commands", "p.yaml:7:1: reason must be left out with requests without door commands and revocations"}},
 		"zeros": {"rate: 1\nduration: 1s\ntimeout: 0s\nmaxLag: 0\nseed: 0\nrequests: {}\ncommands: {}\nfleet: {boards: 0}\nfaults: [{fault: slow, share: 1, for: 0s}]\n", []string{
-			"p.yaml:3:1: must be longer than 0", "p.yaml:4:1: must be longer than 0", "p.yaml:5:1: must not be 0; without it the seed is 1", "p.yaml:6:1: the shares add up to 0%, but must add up to 100%",
-			"p.yaml:7:1: the shares add up to 0%, but must add up to 100%", "p.yaml:8:9: must be 1 to 2000000", "p.yaml:9:34: must be longer than 0"}},
+			"p.yaml:3:1: timeout must be longer than 0", "p.yaml:4:1: maxLag must be longer than 0", "p.yaml:5:1: seed must not be 0; without it the seed is 1", "p.yaml:6:1: the shares add up to 0%, but must add up to 100%",
+			"p.yaml:7:1: the shares add up to 0%, but must add up to 100%", "p.yaml:8:9: boards must be 1 to 2000000", "p.yaml:9:34: for must be longer than 0"}},
 		"zeros of what is used": {"pacer: search\nrate: 1\nto: 2\nduration: 1s\nprecision: 0%\ndoors: zipf\nskew: 0\ncommands: {hold: 100%}\nholdMinutes: 0\nrepeatedKeys: 10%\nrepeatAfter: 0s\nthresholds: {errors: 0}\n", []string{
-			"p.yaml:5:1: must be above 0", "p.yaml:7:1: must be above 1", "p.yaml:9:1: must be 1 to 1440", "p.yaml:11:1: must be longer than 0; repeatedAtOnce says how many follow at once"}},
+			"p.yaml:5:1: precision must be above 0", "p.yaml:7:1: skew must be above 1", "p.yaml:9:1: holdMinutes must be 1 to 1440", "p.yaml:11:1: repeatAfter must be longer than 0; repeatedAtOnce says how many follow at once"}},
 	})
 }

@@ -67,7 +67,7 @@ func parse(name string, text []byte) (Plan, error) {
 			all = slices.DeleteFunc(p.values(b.Has), func(bad Problem) bool { return !b.Has(bad.key()) || b.FailedAt(bad.key()) })
 		}
 		for _, bad := range all {
-			b.Problem(b.KeyAt(bad.key()), "%s", bad.Message)
+			b.Problem(b.KeyAt(bad.key()), "%s", bad.sentence())
 		}
 	})
 	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {

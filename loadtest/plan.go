@@ -89,6 +89,14 @@ type Problem struct{ Path, Message string }
 // key is the path as strictyaml writes it.
 func (p Problem) key() string { return strings.TrimPrefix(p.Path, "$.") }
 
+// sentence is the message, beginning with the key if it has no other subject: "skew must be above 1".
+func (p Problem) sentence() string {
+	if first, _, _ := strings.Cut(p.Message, " "); first == "must" || first == "has" {
+		return p.Path[strings.LastIndex(p.Path, ".")+1:] + " " + p.Message
+	}
+	return p.Message
+}
+
 var (
 	pacers      = []string{"constant", "ramp", "stages", "sine", "search"}
 	doorSpreads = []string{"even", "zipf", "one"}

@@ -48,7 +48,7 @@ func TestBadPlans(t *testing.T) {
 		"all at once, of both kinds": {"rat: 3\nrate: 300\nduration: fast\ncommands: {open: 70%, hold: 20%}\nthresholds: {p99: 1s, p99_all: few}\nskew: 0.5\nto: 9\n", []string{
 			`p.yaml:1:1: unknown key "rat", did you mean "rate"?`, `p.yaml:3:11: "fast" is not a valid duration, write it like 20s or 1m30s`,
 			"p.yaml:4:1: the shares add up to 90%, but must add up to 100%", `p.yaml:5:14: unknown threshold "p99", did you mean "p99_all"?`,
-			`p.yaml:5:23: "few" is not a valid duration, write it like 20s or 1m30s`, "p.yaml:6:1: must be above 1"}},
+			`p.yaml:5:23: "few" is not a valid duration, write it like 20s or 1m30s`, "p.yaml:6:1: skew must be above 1"}},
 		"pacer": {"pacer: sinus\nrate: 3\n", []string{`p.yaml:1:8: "sinus" is not a valid pacer, did you mean "sine"?`}},
 		"needs": {"pacer: sine\nrate: 3\nto: 5\nduration: 1s\n", []string{
 			"p.yaml:1:1: amplitude is needed with pacer: sine", "p.yaml:1:1: period is needed with pacer: sine", "p.yaml:3:1: to must be left out with pacer: sine; it belongs to pacer: ramp or search"}},
@@ -67,12 +67,14 @@ func TestBadPlans(t *testing.T) {
 			"p.yaml:4:5: each stage needs a duration"}},
 		"faults": {"rate: 1\nduration: 1s\nfaults:\n  - {fault: ofline, share: 1}\n  - {fault: slow, share: 0%, params: {p51: 1}}\n", []string{
 			`p.yaml:4:6: "ofline" is not a valid fault, did you mean "offline"?`, "p.yaml:5:19: share must be above 0 and at most 1, which is 100%", `p.yaml:5:39: "p51" is not a valid parameter of slow, valid: p50Ms p99Ms`}},
-		"fleet":         {"rate: 1\nduration: 1s\nfleet: {boards: -1, report: {p50: 2ms, p99: 1ms}}\n", []string{"p.yaml:3:9: must be 1 to 2000000", "p.yaml:3:40: must not be shorter than p50"}},
+		"fleet":         {"rate: 1\nduration: 1s\nfleet: {boards: -1, report: {p50: 2ms, p99: 1ms}}\n", []string{"p.yaml:3:9: boards must be 1 to 2000000", "p.yaml:3:40: p99 must not be shorter than p50"}},
 		"virtual users": {"vus: 10\nrate: 1\nduration: 1s\n", []string{`p.yaml:1:1: unknown key "vus"; a load is open: give rate, not a number of virtual users`}},
+		"reason":        {"rate: 1\nduration: 1s\nreason: " + strings.Repeat("x", 201) + "\n", []string{"p.yaml:3:1: reason has more than 200 characters"}},
+		"amplitude":     {"pacer: sine\nrate: 1\namplitude: 5\nperiod: 1s\nduration: 1s\n", []string{"p.yaml:3:1: amplitude must not be above the rate"}},
 		"requests":      {"rate: 1\nduration: 1s\nrequests: {command: 50%, links: 10%}\n", []string{`p.yaml:3:26: unknown key "links", did you mean "link"?`}},
 		"no permits": {"rate: 1\nduration: 1s\nrequests: {command: 50%, revoke: 10%}\n", []string{"p.yaml:3:1: the shares add up to 60%, but must add up to 100%",
-			"p.yaml:3:1: must be above 0: reregister, revoke, permit and link use the permits that this load registers"}},
-		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares add up to 70%, but must add up to 100%", "p.yaml:5:1: must be below 100%: some requests must be originals"}},
+			"p.yaml:3:1: register must be above 0: reregister, revoke, permit and link use the permits that this load registers"}},
+		"shares": {"rate: 1\nduration: 1s\ncommands:\n  open: 70%\nrepeatedKeys: 100%\n", []string{"p.yaml:3:1: the shares add up to 70%, but must add up to 100%", "p.yaml:5:1: repeatedKeys must be below 100%: some requests must be originals"}},
 		"thresholds": {"rate: 1\nduration: 1s\nthresholds:\n  p99_reportd: 1s\n  errors: few\n  p99_all: 5\n", []string{
 			`p.yaml:4:3: unknown threshold "p99_reportd", did you mean "p99_reported"?`,
 			`p.yaml:5:3: "few" is neither a count nor a share like 1%`,
@@ -82,7 +84,7 @@ func TestBadPlans(t *testing.T) {
 		"empty":     {"# nothing\n", []string{"p.yaml:1:1: the file is empty"}},
 		"not a map": {"- a\n", []string{"p.yaml:1:1: expected a mapping, found a list"}},
 		"a list":    {"stages: 5\n", []string{"p.yaml:1:9: expected a list, found \"5\""}},
-		"search":    {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs at least one threshold", "p.yaml:3:1: must not be below the rate"}},
+		"search":    {"pacer: search\nrate: 9\nto: 3\nduration: 1s\n", []string{"p.yaml:1:1: a search needs at least one threshold", "p.yaml:3:1: to must not be below the rate"}},
 		"duplicate": {"rate: 1\nrate: 2\nduration: 1s\n", []string{`p.yaml:2:1: "rate" is given twice`}},
 	})
 }

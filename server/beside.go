@@ -79,5 +79,5 @@ func names(w http.ResponseWriter, st *store.Store) {
 	for _, p := range places {
 		rows = append(rows, row{p.ID, p.Name, p.Kind})
 	}
-	control.Data(w, rows)
+	control.List(w, rows, len(rows))
 }

@@ -256,7 +256,7 @@ func (s *Server) ControlToken() string { return fmt.Sprintf("%x", s.secret.Of("c
 
 // ControlHooks are what the composition above adds to the control routes.
 type ControlHooks struct {
-	Ready        func() (any, error)
+	Ready        func() ([]any, error)
 	Moved        func(now time.Time)
 	WriteHistory func(w io.Writer, since int64) error
 	Record       func(on bool) (history.Position, error)

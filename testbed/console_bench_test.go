@@ -94,7 +94,7 @@ func newConsoleBench(t *testing.T, boards int) *consoleBench {
 	for i := range places {
 		w.Places = append(w.Places, world.Place{Name: fmt.Sprint("Place ", i+1), Kind: world.Live,
 			Fleet: &world.Fleet{Boards: boards / places, DoorsPerBoard: 1, Report: &world.Report{P50: time.Nanosecond, P99: time.Nanosecond}},
-			Keys:  []world.Key{{Name: "default", Scopes: world.Scopes{"space:partner", "device:door"}}}})
+			Keys:  []world.Key{{Name: "default", Scopes: []string{"space:partner", "device:door"}}}})
 	}
 	must.OK(t, w.Resolve())
 	tb := begin(t, Config{World: w, Client: Light, OnDemand: true})

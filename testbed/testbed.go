@@ -173,13 +173,22 @@ func (t *Testbed) laboratory() http.Handler {
 
 func (t *Testbed) controlHooks() server.ControlHooks {
 	return server.ControlHooks{
-		Ready:        func() (any, error) { return t.places() },
+		Ready:        func() ([]any, error) { return anys(t.places()) },
 		Moved:        t.memory.remember,
 		WriteHistory: t.writeHistory,
 		Record:       t.record,
 		Timeline:     t.timeline,
 		Inbox:        t.inboxHooks(),
 	}
+}
+
+// anys is a list for a reader that doesn't know its type.
+func anys[T any](list []T, err error) ([]any, error) {
+	out := make([]any, 0, len(list))
+	for _, v := range list {
+		out = append(out, v)
+	}
+	return out, err
 }
 
 // places lists the places with their keys, as the ready line does, as the database has them: what the control API

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ type env struct {
 	getenv   func(string) string
 	environ  func() []string   // every variable, as name=value; nil = none
 	from     map[string]string // where flags got their values that weren't given as flags, see readSettings
+	noHelp   error             // why --help showed nothing, see helps
 }
 
 // output is stdout, and the first error of writing to it: commands that print don't look.
@@ -107,7 +109,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	root.SetArgs(args)
 	root.SetIn(e.in)
 	root.SetErr(e.err)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), e.noHelp)
 	x, ours := errors.AsType[exit](err)
 	switch {
 	case !ours && out.err != nil:
@@ -185,12 +187,22 @@ things, applies load, and checks every promise against the relays' own journals.
 	}
 	completions(root, e)
 	shells(root)
-	helps(root)
+	helps(root, e)
 	return root
 }
 
-// helps has the help command refuse a command that doesn't exist. Cobra's own shows the help of the nearest level above, as a success.
-func helps(root *cobra.Command) {
+// helps has the help command and --help refuse a command that doesn't exist. Cobra's own show the help of the nearest level above, as a
+// success.
+func helps(root *cobra.Command, e *env) {
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if given := c.Flags().Args(); len(given) > 0 && c.HasSubCommands() {
+			e.noHelp = c.ValidateArgs(given)
+		}
+		if e.noHelp == nil {
+			show(c, args)
+		}
+	})
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() != "help" {

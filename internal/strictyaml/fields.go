@@ -75,3 +75,17 @@ func KeyName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(tag, ",")
 	return name
 }
+
+// EachEnum calls f with each field that takes only certain words, of the struct that v points to; anything else has none.
+func EachEnum(v any, f func(key string, value any, words []string)) {
+	of := reflect.ValueOf(v)
+	if of.Kind() != reflect.Pointer || of.Elem().Kind() != reflect.Struct {
+		return
+	}
+	fs := fieldsOf(of.Elem().Type())
+	for _, key := range slices.Sorted(maps.Keys(fs)) {
+		if words := fs[key].enum; len(words) > 0 {
+			f(key, of.Elem().FieldByIndex(fs[key].index).Interface(), words)
+		}
+	}
+}

@@ -97,7 +97,7 @@ func (b *Binder) parse(source []byte) (body ast.Node) {
 	}
 	for _, d := range tree.Docs {
 		switch {
-		case d.Body == nil:
+		case d.Body == nil || d.Body.Type() == ast.DirectiveType: // such as %YAML 1.2, before the document
 		case body != nil:
 			b.Problem(PosOf(d.Body), "only one document per file")
 		default:
@@ -108,6 +108,7 @@ func (b *Binder) parse(source []byte) (body ast.Node) {
 		b.Problem(Pos{1, 1}, "%s", Empty)
 		return nil
 	}
+	ast.Walk(rejoin{}, body)
 	return body
 }
 

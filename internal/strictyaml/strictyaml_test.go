@@ -139,3 +139,16 @@ func TestNestedAliases(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// TestDirective: %YAML and its like stand before the document and aren't one.
+func TestDirective(t *testing.T) {
+	t.Parallel()
+	var got sample
+	must.OK(t, Decode("s.yaml", []byte("%YAML 1.2\n---\nname: a\n"), &got, nil, nil))
+	if got.Name != "a" {
+		t.Errorf("got the name %q, want a", got.Name)
+	}
+	if err := Decode("s.yaml", []byte("%YAML 1.2\n---\n"), &got, nil, nil); err == nil || !strings.Contains(err.Error(), Empty) {
+		t.Errorf("without a document: got %v, want %q", err, Empty)
+	}
+}

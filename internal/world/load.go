@@ -27,8 +27,8 @@ func Parse(name string, b []byte, seed int64) (*World, error) {
 		if seed != 0 {
 			w.Seed = seed
 		}
-		w.SeedGiven = w.Seed != 0
-		if w.Seed == 0 {
+		w.SeedGiven = seed != 0 || b.Has("seed")
+		if !w.SeedGiven {
 			w.Seed = 1
 		}
 		var list problems

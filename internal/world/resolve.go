@@ -65,8 +65,8 @@ func (w *World) Resolve() error { return w.resolve(func(string) bool { return fa
 // be right.
 func (w *World) resolve(given func(field string) bool) error {
 	c := &checker{seen: map[string]string{}, given: given}
-	if w.Seed < 0 { // as --seed is: processes that must agree give the same one
-		c.add("seed", "must be 0 or more")
+	if w.Seed < 0 || w.Seed == 0 && given("seed") { // as --seed is: processes that must agree give the same one
+		c.add("seed", "must be 1 or more")
 	}
 	if len(w.Places) == 0 {
 		c.add("places", "at least one place is needed")

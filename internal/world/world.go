@@ -8,8 +8,6 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/shard"
-	"github.com/doorlab/doorlab/internal/strictyaml"
-	"github.com/goccy/go-yaml/ast"
 )
 
 // World is a world file, or the default (see Default), after Resolve: every id and generated board is filled in,
@@ -90,11 +88,11 @@ func (p *Place) Reports() Report {
 
 // Key is an API key; Sim allows sim: reasons.
 type Key struct {
-	ID     string `yaml:"id" json:"id"`
-	Name   string `yaml:"name" json:"name"`
-	Scopes Scopes `yaml:"scopes" json:"scopes"`
-	Sim    bool   `yaml:"sim" json:"sim"`
-	Secret string `yaml:"-" json:"-"` // the whole key, sact_.. or sacl_..
+	ID     string   `yaml:"id" json:"id"`
+	Name   string   `yaml:"name" json:"name"`
+	Scopes []string `yaml:"scopes" json:"scopes"`
+	Sim    bool     `yaml:"sim" json:"sim"`
+	Secret string   `yaml:"-" json:"-"` // the whole key, sact_.. or sacl_..
 }
 
 // Membership is a grant that exists from the start.
@@ -104,28 +102,4 @@ type Membership struct {
 	StartsAt time.Time  `yaml:"startsAt" json:"startsAt" jsonschema:"required"`
 	EndsAt   *time.Time `yaml:"endsAt" json:"endsAt"`
 	DoorIDs  []string   `yaml:"doorIds" json:"doorIds"`
-}
-
-// Scopes of a key. YAML reads a plain space:partner inside [..] as a mapping, so both readings are accepted.
-type Scopes []string
-
-// BindNode implements strictyaml.NodeBinder.
-func (s *Scopes) BindNode(b *strictyaml.Binder, n ast.Node) {
-	list, ok := n.(*ast.SequenceNode)
-	if !ok {
-		b.Problem(strictyaml.PosOf(n), "expected a list of scopes, found %s", strictyaml.KindOf(n))
-		return
-	}
-	*s = nil
-	for _, item := range list.Values {
-		item = b.Resolve(item)
-		if text, plain := b.Scalar(item); plain {
-			*s = append(*s, text)
-		} else if pairs := b.Pairs(item); len(pairs) == 1 {
-			value, _ := b.Scalar(pairs[0].Value)
-			*s = append(*s, strictyaml.KeyOf(pairs[0])+":"+value)
-		} else {
-			b.Problem(strictyaml.PosOf(item), "%s is not a scope", strictyaml.KindOf(item))
-		}
-	}
 }

@@ -124,7 +124,8 @@ func TestBadWorlds(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"unknown field": {"places:\n  - nmae: x\n", "w.yaml:2:5:"},
 		"empty":         {"", "empty"},
-		"seed":          {"seed: -7\nplaces: [{}]\n", "w.yaml:1:7: seed: must be 0 or more"},
+		"seed":          {"seed: -7\nplaces: [{}]\n", "w.yaml:1:7: seed: must be 1 or more"},
+		"seed of zero":  {"seed: 0\nplaces: [{}]\n", "w.yaml:1:7: seed: must be 1 or more"},
 		"no places":     {"seed: 1\n", "at least one place"},
 		"kind":          {"places: [{kind: toy}]\n", "w.yaml:1:17: places[0].kind: \"toy\" is neither test nor live"},
 		"deep": {"seed: 1\nplaces:\n  - name: x\n    boards:\n      - id: brd_a\n        doors: [{channel: 1, entryPermitMaxHours: 721}]\n",
@@ -209,7 +210,7 @@ func TestScopesByAlias(t *testing.T) {
 	source := strings.Replace(example, "scopes: [space:partner, device:door]}", `scopes: [&s "space:partner"]}, {name: other, scopes: [*s]}`, 1)
 	w := must.Get(Parse("w.yaml", []byte(source), 0))(t)
 	for _, k := range w.Places[0].Keys {
-		if !slices.Equal(k.Scopes, Scopes{"space:partner"}) {
+		if !slices.Equal(k.Scopes, []string{"space:partner"}) {
 			t.Errorf("key %s has scopes %q, want space:partner", k.Name, k.Scopes)
 		}
 	}

@@ -173,7 +173,7 @@ func (x *frame) attempt(depth int) (fields, error) {
 		if nested, ok := v.(*Steps); ok {
 			out, err = guarded(func() (fields, error) { return nil, nested.nest(x, depth) })
 		} else {
-			out, err = guarded(func() (fields, error) { return v.run(x) })
+			out, err = guarded(func() (fields, error) { return x.do(v) })
 		}
 	}
 	if err != nil {

@@ -119,7 +119,7 @@ type Command struct {
 	Repeat
 	Apart   bool `json:"apart,omitempty" jsonschema:"description=With times or together: a new key each time"`
 	Outcome Text `json:"outcome,omitempty" jsonschema:"enum=reported,enum=offline,enum=refused,enum=noResponse,description=Expected outcome of every answer"`
-	Code    Text `json:"code,omitempty" jsonschema:"description=Expected deviceCode of a refusal"`
+	Code    Text `json:"code,omitempty" jsonschema:"enum=busy,enum=jammed,enum=tamper,enum=low_power,enum=maintenance,enum=expired,enum=unsupported,description=Expected deviceCode of a refusal"`
 	Answered
 }
 

@@ -10,7 +10,7 @@ type Present struct {
 	Token  Text `json:"token,omitempty" jsonschema:"description=Instead of a person"`
 	Door   Ref  `json:"door" jsonschema:"required,description=A cohort (its first door) or a door id"`
 	Result Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=Expected result"`
-	Reason Text `json:"reason,omitempty" jsonschema:"description=Expected reason of a denial"`
+	Reason Text `json:"reason,omitempty" jsonschema:"enum=onsite,enum=free_window,enum=no_valid_grant,enum=not_started,enum=expired,enum=revoked,enum=door_out_of_scope,enum=closed_window,enum=link_invalid,enum=outage_limit,description=Expected reason"`
 }
 
 // PresentEach presents at each door of a cohort the people who have business there.
@@ -21,7 +21,7 @@ type PresentEach struct {
 	Most    *Num `json:"most,omitempty" jsonschema:"description=At most this many presentations, spread evenly; all by default"`
 	Link    bool `json:"link,omitempty" jsonschema:"description=Present links instead of phones"`
 	Result  Text `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,description=The result or reason that is expected of every presentation"`
-	Reason  Text `json:"reason,omitempty" jsonschema:"description=The result or reason that is expected of every presentation"`
+	Reason  Text `json:"reason,omitempty" jsonschema:"enum=onsite,enum=free_window,enum=no_valid_grant,enum=not_started,enum=expired,enum=revoked,enum=door_out_of_scope,enum=closed_window,enum=link_invalid,enum=outage_limit,description=The result or reason that is expected of every presentation"`
 }
 
 // Phone calls the number of a place.
@@ -30,8 +30,8 @@ type Phone struct {
 	From     Text  `json:"from,omitempty" jsonschema:"description=Instead of a person"`
 	Place    Ref   `json:"place,omitempty" jsonschema:"description=Whose number; by default the person's place"`
 	To       Text  `json:"to,omitempty" jsonschema:"description=Instead of a place"`
-	Result   Text  `json:"result,omitempty" jsonschema:"description=Expected result, opened or denied"`
-	Reason   Text  `json:"reason,omitempty" jsonschema:"description=Expected reason of a denial"`
+	Result   Text  `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,enum=offline,enum=refused,enum=noResponse,description=Expected result"`
+	Reason   Text  `json:"reason,omitempty" jsonschema:"enum=phone,enum=free_window,enum=no_valid_grant,enum=not_started,enum=expired,enum=revoked,enum=door_out_of_scope,enum=closed_window,enum=link_invalid,description=Expected reason"`
 	Answered *bool `json:"answered,omitempty" jsonschema:"description=Whether the call is expected to be answered"`
 }
 

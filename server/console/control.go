@@ -62,7 +62,7 @@ type Config struct {
 	// Audits lists the audit log of a place ("" = all), newest first: the store.
 	Audits func(placeID string, limit, offset int) (list []record.Audit, total int, err error)
 	// Ready lists the places as the ready line does.
-	Ready func() (any, error)
+	Ready func() ([]any, error)
 	// Rotate gives a board a new password and cuts its old connection.
 	Rotate func(boardID string) (password string, err error)
 	// Moved is called after a jump of virtual time; nil = not called.
@@ -88,7 +88,7 @@ func (c Config) Routes(r chi.Router) {
 			refuse(w, err)
 			return
 		}
-		control.Data(w, list)
+		control.List(w, list, len(list))
 	})
 	r.Get("/places/{placeId}", c.showPlace)
 	r.Patch("/places/{placeId}", c.patchPlace)

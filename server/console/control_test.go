@@ -82,7 +82,7 @@ func newLab(t *testing.T) *lab {
 		Places: place.New(place.Config{Clock: l.clk, Store: st}),
 		Grants: grant.New(grant.Config{Clock: l.clk, Store: st, Secret: []byte("entry links"), LinkURL: "http://x"}),
 		Entry:  entry.New(entry.Config{Clock: l.clk, Store: st, Device: opens{}}),
-		Ready:  func() (any, error) { return []string{"plc_a"}, nil },
+		Ready:  func() ([]any, error) { return []any{"plc_a"}, nil },
 		Audits: st.Audits,
 		Moved:  func(now time.Time) { l.moved = append(l.moved, now) },
 		WriteHistory: func(w io.Writer, since int64) error {
@@ -214,6 +214,9 @@ func TestPlacesAndDoors(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	l.is("GET", "/places", "", `["plc_a"]`)
+	if got, want := l.call("GET", "/places", "", token).Raw, `"total":1`; !strings.Contains(got, want) {
+		t.Errorf("GET /places: got %s, want %s in it, as in every list", got, want)
+	}
 	l.is("PATCH", "/places/plc_a", `{"closures":[{"from":"2026-12-24","to":"2026-12-25","name":"Refit"}],"holidays":[{"date":"2026-10-09","name":"Hangul Day","intervals":[["10:00","12:00"]]}],"timezone":"Europe/Berlin"}`,
 		`{"closures":[{"from":"2026-12-24","to":"2026-12-25","name":"Refit"}],"entryPhone":"05011112222","holidays":[{"date":"2026-10-09","name":"Hangul Day","intervals":[["10:00","12:00"]]}],"name":"A","phoneEnabled":true,"placeId":"plc_a","timezone":"Europe/Berlin"}`)
 	l.is("PATCH", "/places/plc_a", `{"closures":null,"holidays":[],"entryPhone":null,"phoneEnabled":false}`,

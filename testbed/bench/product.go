@@ -57,7 +57,7 @@ func startWorld(ctx context.Context, c setup, each int, fill func(dir string, at
 	add := func(boards, doors int) {
 		w.Places = append(w.Places, world.Place{Name: "Place " + strconv.Itoa(len(w.Places)+1), Kind: world.Live, Hours: week,
 			Fleet: &world.Fleet{Boards: boards, DoorsPerBoard: doors, Report: atOnce},
-			Keys:  []world.Key{{Name: "default", Scopes: world.Scopes{"space:partner", "device:door"}}}})
+			Keys:  []world.Key{{Name: "default", Scopes: []string{"space:partner", "device:door"}}}})
 	}
 	p := &product{each: each}
 	for left := c.boards; left > 0; left -= p.each {
