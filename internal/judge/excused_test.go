@@ -26,6 +26,7 @@ func excuses() map[string]func(t *testing.T, h *builder) {
 			h.emit(history.Event{Kind: history.Wiped, BoardID: "brd_2"})
 			h.back("brd_2")
 		},
+		"an acknowledgement that was on its way when the flash was wiped": ackedBeforeWipe,
 		"an end just after a change": func(t *testing.T, h *builder) {
 			h.change("plc_a", "revoke", grant("pmt_3", "cho", true))
 			h.events = h.events[:len(h.events)-2]
@@ -90,6 +91,17 @@ func keptByALossyLine(_ *testing.T, h *builder) {
 	h.cut("brd_2")
 	h.emit(history.Event{Kind: history.Wiped, BoardID: "brd_2"})
 	h.boards["brd_2"].rev = 0
+	h.back("brd_2")
+}
+
+// ackedBeforeWipe: a board acknowledges what it has, and before the server hears of it the board loses its flash.
+func ackedBeforeWipe(t *testing.T, h *builder) {
+	last := h.events[find(t, h.events, 0, on("brd_2", history.Applied))]
+	last.Revision, last.Digest, last.At = h.boards["brd_2"].rev, h.digest["plc_a"], 0
+	h.emit(history.Event{Kind: history.Wiped, BoardID: "brd_2"})
+	h.boards["brd_2"].rev = 0
+	h.emit(last)
+	h.emit(history.Event{Kind: history.Offline, BoardID: "brd_2", Epoch: h.boards["brd_2"].epoch})
 	h.back("brd_2")
 }
 

@@ -258,17 +258,21 @@ func (f *freshness) differs(b *board, p *place, op string, wrong *history.Event,
 
 // monotone checks that a board's acknowledged revision never falls while it keeps its flash.
 func (f *freshness) monotone(b *board) {
-	last := int64(0)
+	last, wiped := int64(0), false
 	for _, e := range b.applied {
 		switch e.Kind {
 		case history.Wiped, history.Attached:
-			last = 0
+			last, wiped = 0, true
 		case history.Online:
+			wiped = false
 			if b.truth && e.Revision < last {
 				f.bad(e, "%s came back with revision %d, although it had acknowledged %d", b.id, e.Revision, last)
 			}
 			last = min(last, e.Revision) // a real board may be another one, or have lost its flash
 		case history.Applied:
+			if wiped { // it was on its way
+				continue
+			}
 			if e.Revision < last {
 				f.bad(e, "%s went back from revision %d to %d", b.id, last, e.Revision)
 			}
