@@ -98,23 +98,10 @@ func boardTell(e *env) *cobra.Command {
   doorlab board tell brd_... --channel cmd \
     --payload '{"id":"cmd_1","epoch":4294967301,"channel":1,"command":"open","notAfterMs":900000}'`, "one board id",
 		func(l labCall, args []string) error {
-			body := map[string]any{}
-			flags := l.c.Flags()
-			if flags.Changed("channel") {
-				body["channel"] = channel
+			if l.c.Flags().Changed("payload") && !json.Valid([]byte(payload)) {
+				return usagef("--payload must be JSON; --raw sends anything")
 			}
-			if flags.Changed("raw") {
-				body["raw"] = raw
-			}
-			if flags.Changed("payload") {
-				if !json.Valid([]byte(payload)) {
-					return usagef("--payload must be JSON; --raw sends anything")
-				}
-				body["payload"] = json.RawMessage(payload)
-			}
-			if flags.Changed("alone") {
-				body["alone"] = alone
-			}
+			body := l.given(map[string]any{"channel": channel, "raw": raw, "payload": json.RawMessage(payload), "alone": alone})
 			var out toldRow
 			return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/tell", body, &out, func() { out.show(l.out) })
 		}, func(c *cobra.Command) {
@@ -166,20 +153,12 @@ func boardRotate(e *env) *cobra.Command {
 }
 
 func boardList(e *env) *cobra.Command {
-	var place string
-	var limit, offset int
-	c := labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
+	var part pageFlags
+	return labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
-			if err := page(limit, offset); err != nil {
-				return err
-			}
-			id, err := l.place(place)
+			q, err := part.query(l)
 			if err != nil {
 				return err
-			}
-			q := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}}
-			if id != "" {
-				q.Set("placeId", id)
 			}
 			var list []boardRow
 			return l.page("/boards", q, "board", &list, func() int {
@@ -191,11 +170,7 @@ func boardList(e *env) *cobra.Command {
 				l.list(boardHeading, rows, "No simulated boards here.")
 				return len(rows)
 			})
-		})
-	c.Flags().StringVar(&place, "place", "", "only the boards of this place, by id or name")
-	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
-	c.Flags().IntVar(&offset, "offset", 0, "skip this many boards")
-	return c
+		}, part.flags("only the boards of this place, by id or name", "skip this many boards"))
 }
 
 func boardShow(e *env) *cobra.Command {

@@ -82,12 +82,7 @@ func inboxList(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q := url.Values{"placeId": {id}, "limit": {strconv.Itoa(limit)}}
-			for name, v := range map[string]string{"status": status, "path": path, "key": key} {
-				if v != "" {
-					q.Set(name, v)
-				}
-			}
+			q := query(map[string]string{"placeId": id, "limit": strconv.Itoa(limit), "status": status, "path": path, "key": key})
 			var list []inboxRow
 			return l.do(http.MethodGet, "/inbox?"+q.Encode(), nil, &list, func() {
 				rows := make([][]string, 0, len(list))

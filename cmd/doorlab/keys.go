@@ -70,13 +70,10 @@ func beside(data string) (client.Client, func() error, error) {
 // dataThere checks that there is a directory at all.
 func dataThere(data string) error {
 	info, err := os.Stat(data)
-	switch {
-	case err != nil:
-		return failf("--data: %s", reason(err))
-	case !info.IsDir():
-		return failf("--data: %s: not a directory", data)
+	if err == nil && !info.IsDir() {
+		err = &os.PathError{Path: data, Err: errors.New("not a directory")}
 	}
-	return nil
+	return trouble("--data", err)
 }
 
 func keysCommand(e *env) *cobra.Command {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -32,15 +31,10 @@ func whyCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q := url.Values{"placeId": {id}}
+			q := query(map[string]string{"placeId": id, "doorId": door, "phone": phone, "link": link, "at": at})
 			if exposure {
 				var list []why.Exposed
 				return l.do(http.MethodGet, "/exposure?"+q.Encode(), nil, &list, func() { printExposure(l, list) })
-			}
-			for name, v := range map[string]string{"doorId": door, "phone": phone, "link": link, "at": at} {
-				if v != "" {
-					q.Set(name, v)
-				}
 			}
 			var x why.Explanation
 			return l.do(http.MethodGet, "/why?"+q.Encode(), nil, &x, func() { printWhy(l, x) })
