@@ -190,8 +190,7 @@ func (c Commands) CountReplay(commandID string) { c.s.replays.add(commandID) }
 
 // Unsettled implements command.Ledger.
 func (c Commands) Unsettled() ([]command.Intent, error) {
-	rows, err := c.s.q.UnsettledCommands(ctx)
-	ps, err := each(priorOf, rows, err)
+	ps, err := each(priorOf)(c.s.q.UnsettledCommands(ctx))
 	out := make([]command.Intent, 0, len(ps))
 	for _, p := range ps {
 		out = append(out, p.Intent)
@@ -201,10 +200,5 @@ func (c Commands) Unsettled() ([]command.Intent, error) {
 
 // Forget implements command.Ledger.
 func (c Commands) Forget(before time.Time, limit int) (n int, err error) {
-	err = c.s.writeBehind(func(tx *Tx) error {
-		gone, err := tx.q.ForgetCommands(ctx, before.UnixMilli(), int64(limit))
-		n = int(gone)
-		return err
-	})
-	return n, err
+	return c.s.forget(func(tx *Tx) (int64, error) { return tx.q.ForgetCommands(ctx, before.UnixMilli(), int64(limit)) })
 }
