@@ -73,7 +73,7 @@ func cmd1(v *View) Verdict {
 		at(v, v.endings(vocab.Reported, true))
 }
 
-func (v *View) cmd1() *tally {
+func (v *View) checkCmd1() *tally {
 	t := &tally{}
 	for _, e := range v.nameless {
 		t.checked++
@@ -113,7 +113,7 @@ func cmd2(v *View) Verdict {
 		triedIf(v.told, len(ended), "no command ended offline (a reason that begins with sim: doesn't count)").at(v, ended)
 }
 
-func (v *View) cmd2() *tally {
+func (v *View) checkCmd2() *tally {
 	t := &tally{}
 	v.misanswered(t, vocab.Offline)
 	for _, c := range v.order {
@@ -141,7 +141,7 @@ func cmd3(v *View) Verdict {
 		triedIf(v.told, len(ended), "no board refused a command (a reason that begins with sim: doesn't count)").at(v, ended)
 }
 
-func (v *View) cmd3() *tally {
+func (v *View) checkCmd3() *tally {
 	t := &tally{}
 	v.misanswered(t, vocab.Refused)
 	for _, c := range v.order {
@@ -186,7 +186,7 @@ type cmd4numbers struct {
 	latestMs           int64
 }
 
-func (v *View) cmd4() (*tally, cmd4numbers) {
+func (v *View) checkCmd4() (*tally, cmd4numbers) {
 	t, n := &tally{}, cmd4numbers{}
 	v.misanswered(t, vocab.NoResponse)
 	for _, c := range v.order {

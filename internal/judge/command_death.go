@@ -75,21 +75,16 @@ func (v *View) lookedInto(c *command, kind string, looks func() map[string]*hist
 // lastLooks finds the last time that a step read the records or events of each place, or a board's journal there; "" is
 // a look at all places.
 func (v *View) lastLooks() map[string]*history.Event {
-	last := map[string]*history.Event{}
-	see := func(place string, e *history.Event) {
-		if last[place] == nil || sooner(last[place], e) {
-			last[place] = e
-		}
-	}
+	last := latest{}
 	for _, e := range v.looks {
 		if e.Text == lookAtJournal {
-			see(e.PlaceID, e)
+			last.see(e.PlaceID, e)
 		}
 	}
 	places := v.placeOfToken()
 	for _, r := range v.calls() {
 		if place := places(r); r.ok() && !r.Own && len(r.Told) > 0 && place != "" {
-			see(place, r.Event)
+			last.see(place, r.Event)
 		}
 	}
 	return last

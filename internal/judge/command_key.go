@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
@@ -30,7 +31,7 @@ func cmd5(v *View) Verdict {
 		tried(repeats, "no key was used again at its place").at(v, v.usedAgain())
 }
 
-func (v *View) cmd5() (t *tally, repeats int) {
+func (v *View) checkCmd5() (t *tally, repeats int) {
 	t = &tally{}
 	for _, e := range v.unasked {
 		t.checked++
@@ -46,15 +47,10 @@ func (v *View) cmd5() (t *tally, repeats int) {
 			repeats += v.key(t, v.keys[c.key])
 		}
 	}
-	var rest []string
-	for key := range v.keys {
+	for _, key := range slices.Sorted(maps.Keys(v.keys)) {
 		if !seen[key] {
-			rest = append(rest, key)
+			repeats += v.key(t, v.keys[key])
 		}
-	}
-	slices.Sort(rest)
-	for _, key := range rest {
-		repeats += v.key(t, v.keys[key])
 	}
 	return t, repeats
 }
@@ -222,12 +218,7 @@ func (v *View) oneCommand(t *tally, k *keyUse) {
 			}
 		}
 	}
-	slices.SortFunc(ids, func(a, b string) int {
-		if sooner(firsts[a], firsts[b]) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(ids, func(a, b string) int { return order(firsts[a], firsts[b]) })
 	for i := 1; i < len(ids); i++ {
 		a, b := firsts[ids[i-1]], firsts[ids[i]]
 		if b.At-a.At >= keptMs {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -92,7 +93,7 @@ func (p *Parts) See(e *history.Event) {
 // Judge judges a group, whose events are in order and have their Seqs.
 func (p *Parts) Judge(events []history.Event) {
 	if p.callers == nil {
-		slices.SortStableFunc(p.exchanges, func(a, b history.Event) int { return cmp64(a.WallNs, b.WallNs) })
+		slices.SortStableFunc(p.exchanges, func(a, b history.Event) int { return cmp.Compare(a.WallNs, b.WallNs) })
 		p.callers = viewOf(numbered(p.exchanges), &p.whole)
 		p.whole.exchanges = p.callers.calls()
 	}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,22 +28,26 @@ type View struct {
 	hands    map[string][]*history.Event // by board: Hand, and Attached after one
 
 	tells
-	whole    *whole // the history of which this is a part; nil = this is all of it
-	rawCalls []*history.Event
-	found    int                               // how many of rawCalls are from before the run
-	unheard  []*history.Event                  // requests without an answer
-	known    func() []*call                    // of the public API, taken apart once
-	unsure   func() []*call                    // that may have changed something, though nobody was told
-	excused  map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
-	decided  func() *decisions                 // all presentations, judged once
-	claims   func() []*claim                   // what clients were told, read once
-	second   func() *second                    // ... and held against the server's content
-	driven   func() book                       // how long relays were driven
-	served   func() *served                    // links and phones decided by the server
-	tokens   func() tokens                     // given out to clients
-	read     func() book                       // permits that clients read
-	byDoor   func() map[string][]*command      // in order
-	lastSeen func() map[string]*history.Event  // by board or place, "" = all: see lastLooked
+	whole            *whole // the history of which this is a part; nil = this is all of it
+	rawCalls         []*history.Event
+	found            int                               // how many of rawCalls are from before the run
+	unheard          []*history.Event                  // requests without an answer
+	known            func() []*call                    // of the public API, taken apart once
+	unsure           func() []*call                    // that may have changed something, though nobody was told
+	excused          map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
+	decided          func() *decisions                 // all presentations, judged once
+	claims           func() []*claim                   // what clients were told, read once
+	second           func() *second                    // ... and held against the server's content
+	driven           func() book                       // how long relays were driven
+	served           func() *served                    // links and phones decided by the server
+	tokens           func() tokens                     // given out to clients
+	read             func() book                       // permits that clients read
+	cmd1, cmd2, cmd3 func() *tally                     // each counted once: CMD-6 looks at their findings, too
+	cmd4             func() (*tally, cmd4numbers)
+	cmd5             func() (t *tally, repeats int)
+
+	byDoor   func() map[string][]*command     // in order
+	lastSeen func() map[string]*history.Event // by board or place, "" = all: see lastLooked
 
 	begun *history.Event  // the start of the run, nil if the history covers the target's whole life
 	early map[string]bool // commands in flight when the run began: others gave them, and their start is missing
@@ -97,7 +102,7 @@ type place struct {
 	raised  []*history.Event // the same with what they changed: a run may have begun between the two
 	digests map[int64]string
 	content content
-	entries []entriesAt
+	entries []stated[[]string]
 }
 
 // NewView indexes events, which must be in order; those without a Seq get one. The slice is kept and must not change.
@@ -149,6 +154,8 @@ func viewOf(events []history.Event, of *whole) *View {
 	v.served = sync.OnceValue(v.serverDecisions)
 	v.tokens = sync.OnceValue(v.givenTokens)
 	v.read = sync.OnceValue(v.readBack)
+	v.cmd1, v.cmd2, v.cmd3 = sync.OnceValue(v.checkCmd1), sync.OnceValue(v.checkCmd2), sync.OnceValue(v.checkCmd3)
+	v.cmd4, v.cmd5 = sync.OnceValues(v.checkCmd4), sync.OnceValues(v.checkCmd5)
 	v.byDoor = sync.OnceValue(v.commandsByDoor)
 	v.lastSeen = sync.OnceValue(v.lastLooked)
 	return v
@@ -262,18 +269,11 @@ func (v *View) command(e *history.Event) *command {
 		delete(v.early, c.id)
 		v.order = append(v.order, c)
 	}
-	fill := func(to *string, from string) {
-		if *to == "" {
-			*to = from
-		}
-	}
 	if e.Kind != history.Actuation && e.Kind != history.Received && e.Kind != history.Fault { // what was asked for, not what a board did
-		fill(&c.place, e.PlaceID)
-		fill(&c.door, e.DoorID)
-		fill(&c.key, e.Key)
+		c.place, c.door, c.key = cmp.Or(c.place, e.PlaceID), cmp.Or(c.door, e.DoorID), cmp.Or(c.key, e.Key)
 	}
 	if e.Kind == history.Intent || e.Kind == history.Publish {
-		fill(&c.op, e.Op)
+		c.op = cmp.Or(c.op, e.Op)
 	}
 	return c
 }
