@@ -14,28 +14,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/control"
 )
 
 // boardRow is a board as the control API shows it.
-type boardRow struct {
-	BoardID         string           `json:"boardId"`
-	PlaceID         string           `json:"placeId"`
-	Online          bool             `json:"online"`
-	Phase           string           `json:"phase"`
-	OutageAgeSec    float64          `json:"outageAgeSec"`
-	DesiredRevision int64            `json:"desiredRevision"`
-	AppliedRevision int64            `json:"appliedRevision"`
-	BufferedRecords int              `json:"bufferedRecords"`
-	Dropped         map[string]int64 `json:"dropped"`
-	Doors           []struct {
-		DoorID   string `json:"doorId"`
-		Channel  int    `json:"channel"`
-		Standing struct {
-			State string `json:"state"`
-			Leaf  string `json:"leaf"`
-		} `json:"standing"`
-	} `json:"doors"`
-}
+type boardRow struct{ control.Board }
 
 func (b boardRow) cells(names nameOf) []string {
 	return []string{b.BoardID, names.of(b.PlaceID), b.Phase, outage(b.OutageAgeSec),
@@ -182,7 +166,8 @@ func boardShow(e *env) *cobra.Command {
 				fmt.Fprintln(l.out)
 				var rows [][]string
 				for _, d := range b.Doors {
-					rows = append(rows, []string{d.DoorID, strconv.Itoa(d.Channel), d.Standing.State, d.Standing.Leaf})
+					s := cmp.Or(d.Standing, &control.Standing{})
+					rows = append(rows, []string{d.DoorID, strconv.Itoa(d.Channel), s.State, s.Leaf})
 				}
 				l.table("DOOR CHANNEL STATE LEAF", rows)
 				fmt.Fprint(l.out, b.dropped())

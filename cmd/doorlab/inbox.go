@@ -12,22 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/golive"
+	"github.com/doorlab/doorlab/internal/inbox"
 )
 
 // inboxRow is a request as the control API shows it.
 type inboxRow struct {
-	Seq            int64     `json:"seq"`
-	Came           time.Time `json:"cameAt"`
-	Customer       bool      `json:"customer"`
-	Method         string    `json:"method"`
-	Path           string    `json:"path"`
-	Status         int       `json:"status"`
-	Code           string    `json:"code"`
-	IdempotencyKey string    `json:"idempotencyKey"`
-	Replayed       bool      `json:"replayed"`
-	Request        string    `json:"request"`
-	Answer         string    `json:"answer"`
-	Moved          []struct {
+	inbox.Entry
+	Moved []struct {
 		Action string `json:"action"`
 	} `json:"moved"`
 	Curl, Scenario string

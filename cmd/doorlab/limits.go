@@ -5,9 +5,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/doorlab/doorlab/internal/doctor"
 	"github.com/doorlab/doorlab/internal/world"
-	"github.com/spf13/cobra"
 )
 
 type number interface {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -70,7 +71,7 @@ func (x *frame) behind(door string) string {
 	if of == nil || of.owner == "" {
 		return ""
 	}
-	var b board
+	var b control.Board
 	err := x.run.lab.ask((&trace{}).on(x.ctx), of.owner, http.MethodGet, "/boards/"+esc(of.id), nil, &b)
 	if err != nil || b.AppliedRevision >= b.DesiredRevision {
 		return ""

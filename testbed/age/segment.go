@@ -50,12 +50,7 @@ func (r *run) calm(to time.Time) error {
 func (r *run) restless() string {
 	for _, p := range r.places {
 		a := serve(r.lab, http.MethodGet, control.Prefix+"/boards?limit=500&placeId="+p.id, r.token, "", "", nil)
-		var list []struct {
-			BoardID                          string
-			Online                           bool
-			DesiredRevision, AppliedRevision int64
-			BufferedRecords                  int
-		}
+		var list []control.Board
 		_ = json.Unmarshal(a.envelope().Data, &list)
 		for _, b := range list {
 			switch {

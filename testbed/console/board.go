@@ -35,7 +35,7 @@ type boardView struct {
 	Letter       string
 	Age          string
 	Behind       string
-	State        boardState
+	State        control.Board
 	Dropped      []dropRow
 	Doors        []doorRow
 	Faults       []armedFault
@@ -44,25 +44,6 @@ type boardView struct {
 	JournalLines int64
 	Messages     []messageRow
 	Beliefs      *beliefsView
-}
-
-// boardState is what GET /boards/{id} says.
-type boardState struct {
-	DesiredRevision, AppliedRevision int64
-	BufferedRecords, DroppedRecords  int
-	Boot                             int
-	Detached                         bool
-	Dropped                          map[string]int64
-	Doors                            []struct {
-		DoorID   string
-		Channel  int
-		Standing *struct {
-			State, Leaf string
-			Since       time.Time
-			HoldUntil   *time.Time
-			Held        bool
-		}
-	}
 }
 
 type dropRow struct{ Reason, Count string }
@@ -143,7 +124,7 @@ func (v *boardView) doors(c *Console, n named) {
 			continue
 		}
 		row, s := &v.Doors[i], d.Standing
-		row.State, row.Leaf, row.Since = "door."+s.State, "leaf."+s.Leaf, when(s.Since)
+		row.State, row.Leaf, row.Since = "door."+s.State, "leaf."+s.Leaf, when(s.Since.Time)
 		row.Class = map[string]string{"unlocked": "ok", "open": "ok", "warning": "bad"}[s.State]
 		if s.HoldUntil != nil {
 			row.HoldUntil = s.HoldUntil.UTC().Format(timeFormat)
