@@ -158,16 +158,9 @@ func (e edge) matches(r *http.Request) bool {
 			continue
 		}
 		want, got := strings.Split(path, "/"), strings.Split(r.URL.Path, "/")
-		if path == "*" || len(want) == len(got) && !slices.ContainsFunc(zip(want, got), func(p [2]string) bool { return p[0] != "*" && p[0] != p[1] }) {
+		if path == "*" || slices.EqualFunc(want, got, func(w, g string) bool { return w == "*" || w == g }) {
 			return true
 		}
 	}
 	return false
-}
-
-func zip(a, b []string) (out [][2]string) {
-	for i := range a {
-		out = append(out, [2]string{a[i], b[i]})
-	}
-	return out
 }

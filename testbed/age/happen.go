@@ -1,7 +1,6 @@
 package age
 
 import (
-	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
@@ -110,8 +109,7 @@ func (r *run) keep(key string, at time.Time) {
 }
 
 func (r *run) present(e entry, body map[string]string) {
-	var got struct{ Result, Reason string }
-	_ = json.Unmarshal(r.operate(http.MethodPost, "/people/present", "", body, false).envelope().Data, &got)
+	got := data[struct{ Result, Reason string }](r.operate(http.MethodPost, "/people/present", "", body, false))
 	r.entered(e.how, got.Result+" "+got.Reason)
 }
 
@@ -136,7 +134,6 @@ func (r *run) press(e entry) {
 // phone calls the place's number.
 func (r *run) phone(e entry) {
 	a := r.operate(http.MethodPost, "/people/call", e.place.id, map[string]string{"to": e.place.phone, "from": e.who.phone}, true)
-	var got struct{ Result, Reason string }
-	_ = json.Unmarshal(a.envelope().Data, &got)
+	got := data[struct{ Result, Reason string }](a)
 	r.entered(e.how, got.Result+" "+got.Reason)
 }

@@ -58,7 +58,7 @@ func divide(c Config) *worlds {
 	for i := range c.Worlds {
 		of := c
 		of.Seed, of.Boards = c.Seed+int64(i)<<32, (c.Boards+i)/c.Worlds
-		r := &run{count: newCounts(), armed: map[string]string{}, crew: crew.New()}
+		r := &run{count: newCounts(), armed: map[string]string{}, crew: crew.New(), kept: newCarried()}
 		if c.Worlds > 1 {
 			r.name = fmt.Sprintf("world %d", i+1)
 			of.DataDir = filepath.Join(c.DataDir, fmt.Sprintf("world-%d", i+1))
