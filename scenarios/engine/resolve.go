@@ -136,19 +136,17 @@ func anyone(v any, plural string) ([]string, error) {
 	return ids, err
 }
 
-func (x *frame) doorList(rs *Refs) (out []string, err error) {
+// doorList adds the doors that a step names to a body, and returns them: nil if it names none.
+func (x *frame) doorList(rs *Refs, body map[string]any) (out []string) {
 	if rs == nil {
-		return nil, nil
+		return nil
 	}
 	out = []string{}
 	for _, r := range *rs {
-		ids, err := x.doors(r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ids...)
+		out = append(out, need(x.doors(r))...)
 	}
-	return out, nil
+	body["doorIds"] = out
+	return out
 }
 
 // boards resolves a reference to boards; a door stands for its board. Unset: nil, which means all live boards.
@@ -262,13 +260,13 @@ func (x *frame) owner(doorID string) (string, error) {
 
 // since is the time from which a list is examined. Nothing has happened since now, so a list since now would be empty
 // whatever the target did.
-func (x *frame) since(w When) (time.Time, error) {
-	t, err := x.at(w, "now")
-	if err != nil {
-		return t, err
+func (x *frame) since(w When) time.Time {
+	if !w.set() {
+		return time.Time{}
 	}
+	t := need(x.at(w, "now"))
 	if raw, literal := w.Literal(); literal && strings.TrimSpace(raw) == "now" || t.After(x.run.now().Add(time.Second)) {
-		return t, fmt.Errorf("since %s: nothing can have happened after now; mark an earlier moment", w.raw)
+		panic(stop{fmt.Errorf("since %s: nothing can have happened after now; mark an earlier moment", w.raw)})
 	}
-	return t, nil
+	return t
 }

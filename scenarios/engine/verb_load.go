@@ -28,10 +28,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	if err := x.run.dir.look((&trace{}).on(x.ctx)); err != nil { // this file, too, may have taken boards over
 		return nil, err
 	}
-	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()})
-	if err != nil {
-		return nil, err
-	}
+	res := need(x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.emit, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()}))
 	out := loadFields(res)
 	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))
 	traceLoad(x.ctx, res.Shown()) // seen only if the step doesn't pass
