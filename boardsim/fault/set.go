@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -49,9 +50,7 @@ type armed struct {
 
 // New returns an empty set.
 func New(c Config) *Set {
-	if c.Clock == nil {
-		c.Clock = clock.Real{}
-	}
+	c.Clock = cmp.Or[clock.Clock](c.Clock, clock.Real{})
 	return &Set{c: c, byBoard: map[string][]*armed{}, hits: map[string]int64{}}
 }
 

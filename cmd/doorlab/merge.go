@@ -39,9 +39,7 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			if err := v.check(); err != nil {
 				return err
 			}
-			if out == "" {
-				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged")
-			}
+			out = cmp.Or(out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged"))
 			load, err := loads(args)
 			if err == nil {
 				err = cmp.Or(mergedBefore(args), leavesAlone(out, args))

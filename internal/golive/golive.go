@@ -4,6 +4,7 @@
 package golive
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -85,9 +86,7 @@ func Check(entries []*inbox.Entry) List {
 			f = soFar(r.id, entries)
 		}
 		p := Point{ID: r.id, Title: r.title, State: f.state, Finding: f.name, Figures: f.figures, Seqs: []int64{}, Requests: []string{}}
-		if p.State == "" {
-			p.State = Unseen
-		}
+		p.State = cmp.Or(p.State, Unseen)
 		for _, e := range f.by {
 			p.Seqs, p.Requests = append(p.Seqs, e.Seq), append(p.Requests, e.RequestID)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,12 +39,9 @@ func (s *second) policies() {
 
 // crowdedLater reports whether a call answered later was sent before c's answer.
 func crowdedLater(calls []*call, c *call) bool {
-	for _, d := range calls {
-		if d.Route == c.Route && d.Path == c.Path && d.Method != "GET" && d.SentNs != 0 && c.overlaps(d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(calls, func(d *call) bool {
+		return d.Route == c.Route && d.Path == c.Path && d.Method != "GET" && d.SentNs != 0 && c.overlaps(d)
+	})
 }
 
 // stored reports whether the windows are as the call left them.

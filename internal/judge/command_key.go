@@ -153,12 +153,9 @@ func (v *View) resent(k *keyUse, first *history.Event) bool {
 // door say, takes no key and is no evidence.
 func (v *View) used(k *keyUse) bool {
 	taken := slices.DeleteFunc(slices.Clone(k.answers), func(e *history.Event) bool { return !definite(e) && e.Code != codeReused })
-	for _, es := range [][]*history.Event{taken, k.intents, k.publishes} {
-		if len(es) > 0 && !v.before(es[len(es)-1], v.start()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([][]*history.Event{taken, k.intents, k.publishes}, func(es []*history.Event) bool {
+		return len(es) > 0 && !v.before(es[len(es)-1], v.start())
+	})
 }
 
 // start is where the run began; before everything if the history covers the target's whole life.

@@ -117,12 +117,9 @@ const dyingMs = 30 * 1000
 // dying reports whether a server process started between two events or soon after them; a server that stops answers
 // everyone who is waiting.
 func (v *View) dying(from, to *history.Event) bool {
-	for _, s := range v.starts {
-		if !v.before(s, from) && (!v.before(to, s) || !v.longer(to, s, dyingMs)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.starts, func(s *history.Event) bool {
+		return !v.before(s, from) && (!v.before(to, s) || !v.longer(to, s, dyingMs))
+	})
 }
 
 // startingMs is how long a new server process may take until it serves.
@@ -130,12 +127,7 @@ const startingMs = 10 * 1000
 
 // starting reports whether a server process had just started, and may not be serving yet.
 func (v *View) starting(e *history.Event) bool {
-	for _, s := range v.starts {
-		if !v.before(e, s) && !v.longer(s, e, startingMs) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.starts, func(s *history.Event) bool { return !v.before(e, s) && !v.longer(s, e, startingMs) })
 }
 
 // meanings are the requests that may have made the command: the one that got its outcome, else all under its key. A

@@ -54,9 +54,7 @@ func (c *content) add(e *history.Event) {
 	var err error
 	switch e.Op {
 	case history.ContentBase:
-		if c.since == nil {
-			c.since = e
-		}
+		c.since = cmp.Or(c.since, e)
 		if !c.based || e.Revision < c.base {
 			c.based, c.base = true, e.Revision
 		}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -55,10 +56,7 @@ func (v *View) since(e *history.Event, to int64) Occasion {
 // presses are the occasions of requests, from when they were sent to their answer.
 func presses(calls []*call) (out []Occasion) {
 	for _, c := range calls {
-		door := c.in("doorId")
-		if door == "" { // the door that a caller gets
-			door = c.out("doorId")
-		}
+		door := cmp.Or(c.in("doorId"), c.out("doorId")) // the door that a caller gets
 		out = append(out, Occasion{From: c.SentNs, To: c.WallNs, Place: c.PlaceID, Door: door})
 	}
 	return out

@@ -137,9 +137,7 @@ func (f *Foreign) join(o Foreign) {
 	mine, others := f.First, o.First
 	for _, kind := range []struct{ to, from *int }{{&f.Commands, &o.Commands}, {&f.Changes, &o.Changes}, {&f.Presentations, &o.Presentations}} {
 		a, b := take(kind.to, &mine), take(kind.from, &others)
-		if a == "" {
-			a = b
-		}
+		a = cmp.Or(a, b)
 		if a != "" {
 			first = append(first, a)
 		}

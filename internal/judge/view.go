@@ -110,9 +110,7 @@ func NewView(events []history.Event) *View { return viewOf(numbered(events), nil
 
 func numbered(events []history.Event) []history.Event {
 	for i := range events {
-		if events[i].Seq == 0 {
-			events[i].Seq = int64(i + 1)
-		}
+		events[i].Seq = cmp.Or(events[i].Seq, int64(i+1))
 	}
 	return events
 }

@@ -157,9 +157,7 @@ func (t *Timeline) side(side string, c content, q Question, method vocab.Method,
 		phone, linkOK = c.link(q.TokenHash)
 		if g, ok := t.owner(q.TokenHash); ok {
 			s.LinkOf = &g.ID
-			if phone == "" {
-				phone = g.PhoneHash // a dead link: its person's grants are shown anyway
-			}
+			phone = cmp.Or(phone, g.PhoneHash) // a dead link: its person's grants are shown anyway
 		}
 	}
 	if w := access.InForce(c.windows, c.hours, q.DoorID, q.At); w != nil {

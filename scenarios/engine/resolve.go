@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -165,10 +166,7 @@ func (x *frame) boards(r Ref) ([]*boardInfo, error) {
 	var out []*boardInfo
 	seen := map[string]bool{}
 	for _, id := range ids {
-		b := x.run.dir.board(id)
-		if b == nil {
-			b = x.run.dir.door(id)
-		}
+		b := cmp.Or(x.run.dir.board(id), x.run.dir.door(id))
 		if b == nil {
 			return nil, fmt.Errorf("no board %q in the target", id)
 		}

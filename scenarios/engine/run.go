@@ -178,15 +178,11 @@ func notPlayed(f *File, why string) FileResult {
 }
 
 func newRun(target Target, opt Options) *run {
-	if opt.Seed == 0 {
-		opt.Seed = 1
-	}
+	opt.Seed = cmp.Or(opt.Seed, 1)
 	if opt.Loader == nil {
 		opt.Loader = loadtest.Run
 	}
-	if opt.Wait == 0 {
-		opt.Wait = 5 * time.Second
-	}
+	opt.Wait = cmp.Or(opt.Wait, 5*time.Second)
 	target.HTTP = strings.TrimSuffix(target.HTTP, "/")
 	control := make([]string, len(target.Control))
 	for i, c := range target.Control {

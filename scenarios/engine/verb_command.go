@@ -14,10 +14,7 @@ import (
 )
 
 func (c *Command) title() string {
-	what := c.Command.raw
-	if what == "" {
-		what = "open"
-	}
+	what := cmp.Or(c.Command.raw, "open")
 	return what + " " + c.Door.raw
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	t := x.run.target
 	t.Ahead = 0 // a control listener tells more exactly, and without one the file would not be played
 	plan := l.Plan
-	if plan.Name == "" {
-		plan.Name = x.file.file.Base()
-	}
+	plan.Name = cmp.Or(plan.Name, x.file.file.Base())
 	if plan.Duration > 0 {
 		x.may(time.Duration(plan.Duration))
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -60,10 +61,7 @@ func (x *frame) keeper(door, person Ref, since When) func(map[string]any) bool {
 		if doorID != "" && m["doorId"] != doorID || end != "" && !strings.HasSuffix(expression.Show(m["actor"]), end) {
 			return false
 		}
-		at := m["occurredAt"]
-		if at == nil {
-			at = m["requestedAt"]
-		}
+		at := cmp.Or(m["occurredAt"], m["requestedAt"])
 		return notBefore(at, from)
 	}
 }

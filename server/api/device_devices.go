@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"time"
 
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
@@ -39,9 +40,7 @@ func getDevice(c *call) (any, error) {
 
 func deviceView(d place.Door, s board.Status) gen.Device {
 	h := gen.Health{State: s.State, Since: stamp.Time(s.Since), LastSeenAt: stamp.Time(s.LastSeenAt)}
-	if h.State == "" {
-		h.State = board.Unknown
-	}
+	h.State = cmp.Or(h.State, board.Unknown)
 	return gen.Device{ID: d.ID, Name: d.Name, Kind: "door", Health: h,
 		Capabilities: gen.Capabilities{Door: doorCommands}}
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/board"
@@ -15,10 +17,7 @@ func listDoors(c *call) (any, error) {
 	}
 	return list{each(doors, func(d place.Door) gen.LegacyDoor {
 		s := c.api.cfg.Boards.Status(d.BoardID)
-		state := s.Standings[d.Channel].State
-		if state == "" {
-			state = "locked" // the resting state, until the board has reported another
-		}
+		state := cmp.Or(s.Standings[d.Channel].State, "locked") // the resting state, until the board has reported another
 		return gen.LegacyDoor{ID: d.ID, Name: d.Name, BoardID: d.BoardID, DoorState: state, Online: s.State == board.Online}
 	}), len(doors)}, nil
 }

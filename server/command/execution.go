@@ -70,9 +70,7 @@ func newExecution(s *Service, r Request, door Door) *execution {
 		claimed: make(chan struct{}), done: make(chan struct{}), arrived: make(chan struct{}), work: s.cfg.Flight.Begin()}
 	c.trail.Decided, c.trail.Caller = clock.Mono(), r.caller
 	c.trail.Accepted = cmp.Or(r.Accepted, c.trail.Decided)
-	if r.EntryReason == "" {
-		r.EntryReason = vocab.Reason(vocab.API)
-	}
+	r.EntryReason = cmp.Or(r.EntryReason, vocab.Reason(vocab.API))
 	c.trail.Intent = Intent{CommandID: id.New(id.Command, now), PlaceID: r.PlaceID, Key: r.Key, Meaning: c.meaning,
 		DoorID: door.DoorID, BoardID: door.BoardID, Command: r.Command, Minutes: r.Minutes, Reason: r.Reason,
 		Method: r.Method, ActorID: r.ActorID, ActorLabel: r.ActorLabel, GrantID: r.GrantID, EntryReason: r.EntryReason,

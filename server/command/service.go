@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -61,30 +62,16 @@ type keyID struct{ placeID, key string }
 
 // New returns a service. Call Recover before boards can connect.
 func New(cfg Config) *Service {
-	if cfg.Clock == nil {
-		cfg.Clock = clock.Real{}
-	}
+	cfg.Clock = cmp.Or[clock.Clock](cfg.Clock, clock.Real{})
 	if cfg.Ages == nil {
 		cfg.Ages = age.New(cfg.Clock, age.State{}, time.Time{}, 0)
 	}
-	if cfg.Wait == 0 {
-		cfg.Wait = DefaultWait
-	}
-	if cfg.NotAfter == 0 {
-		cfg.NotAfter = DefaultNotAfter
-	}
-	if cfg.InFlight == 0 {
-		cfg.InFlight = defaultInFlight
-	}
-	if cfg.PerPlace == 0 {
-		cfg.PerPlace = defaultPerPlace
-	}
-	if cfg.PerTestPlace == 0 {
-		cfg.PerTestPlace = defaultPerTestPlace
-	}
-	if cfg.Answer == 0 {
-		cfg.Answer = cfg.NotAfter + cfg.Wait + time.Second
-	}
+	cfg.Wait = cmp.Or(cfg.Wait, DefaultWait)
+	cfg.NotAfter = cmp.Or(cfg.NotAfter, DefaultNotAfter)
+	cfg.InFlight = cmp.Or(cfg.InFlight, defaultInFlight)
+	cfg.PerPlace = cmp.Or(cfg.PerPlace, defaultPerPlace)
+	cfg.PerTestPlace = cmp.Or(cfg.PerTestPlace, defaultPerTestPlace)
+	cfg.Answer = cmp.Or(cfg.Answer, cfg.NotAfter+cfg.Wait+time.Second)
 	if cfg.Trace == nil {
 		cfg.Trace = func(Point, *Trail) {}
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"container/list"
 	"net"
 	"sync"
@@ -29,9 +30,7 @@ const (
 )
 
 func newGreeting(most int) *greeting {
-	if most == 0 {
-		most = defaultGreet
-	}
+	most = cmp.Or(most, defaultGreet)
 	return &greeting{max: most, list: list.New(), by: map[string]int{}}
 }
 

@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -199,9 +200,7 @@ const pageSize = 100
 
 // paged fills in the default page size.
 func paged(q ListQuery) ListQuery {
-	if q.Limit == 0 {
-		q.Limit = pageSize
-	}
+	q.Limit = cmp.Or(q.Limit, pageSize)
 	return q
 }
 

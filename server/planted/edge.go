@@ -2,6 +2,7 @@ package planted
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -134,9 +135,7 @@ type kept struct {
 func (k *kept) Header() http.Header         { return k.head }
 func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 func (k *kept) WriteHeader(status int) {
-	if k.status == 0 {
-		k.status = status
-	}
+	k.status = cmp.Or(k.status, status)
 }
 
 func encode(v any) []byte {

@@ -1,6 +1,7 @@
 package age
 
 import (
+	"cmp"
 	"net/http"
 	"sync"
 	"time"
@@ -115,10 +116,7 @@ func (r *run) present(e entry, body map[string]string) {
 
 // press presses the button of an entry link; a person without one presses an invalid one.
 func (r *run) press(e entry) {
-	token := e.who.link
-	if token == "" {
-		token = "ent_none" + e.who.phone
-	}
+	token := cmp.Or(e.who.link, "ent_none"+e.who.phone)
 	a := r.ask(call{method: http.MethodPost, path: "/entry/open", open: true, body: map[string]string{"t": token, "doorId": e.door.id}})
 	env := a.envelope()
 	switch {

@@ -41,18 +41,10 @@ func Run(ctx context.Context, c Config) (report.Result, Counts, error) {
 
 // divide makes the worlds.
 func divide(c Config) *worlds {
-	if c.Segment == 0 {
-		c.Segment = week
-	}
-	if c.Wait == 0 {
-		c.Wait = wait
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Worlds == 0 {
-		c.Worlds = c.Boards / perWorld
-	}
+	c.Segment = cmp.Or(c.Segment, week)
+	c.Wait = cmp.Or(c.Wait, wait)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Worlds = cmp.Or(c.Worlds, c.Boards/perWorld)
 	c.Worlds = max(1, min(c.Worlds, c.Boards))
 	w := &worlds{c: c, began: clock.Mono()}
 	for i := range c.Worlds {
