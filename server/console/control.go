@@ -84,11 +84,7 @@ func (c Config) Routes(r chi.Router) {
 	control.ClockRoutes(r, c.Clock, c.Moved)
 	r.Get("/places", func(w http.ResponseWriter, _ *http.Request) {
 		list, err := c.Ready()
-		if err != nil {
-			refuse(w, err)
-			return
-		}
-		control.Data(w, list)
+		answer(w, list, err)
 	})
 	r.Get("/places/{placeId}", c.showPlace)
 	r.Patch("/places/{placeId}", c.patchPlace)
@@ -126,4 +122,13 @@ func refuse(w http.ResponseWriter, err error) {
 		e = fail.New(fail.StorageUnavailable, "the database can't do this now: "+err.Error())
 	}
 	control.Fail(w, e.Status(), e.Code, e.Message, e.Details)
+}
+
+// answer writes data, or refuses because of err.
+func answer(w http.ResponseWriter, data any, err error) {
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.Data(w, data)
 }

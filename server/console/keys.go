@@ -46,28 +46,16 @@ func (c Config) createKey(w http.ResponseWriter, r *http.Request) {
 		name = *b.Name
 	}
 	k, secret, err := c.Keys.Create(*b.PlaceID, name, b.Scopes, b.Sim)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, map[string]string{"keyId": k.ID, "apiKey": secret})
+	answer(w, map[string]string{"keyId": k.ID, "apiKey": secret}, err)
 }
 
 func (c Config) revokeKey(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "keyId")
-	if err := c.Keys.Revoke(id); err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, map[string]any{"keyId": id, "revoked": true})
+	answer(w, map[string]any{"keyId": id, "revoked": true}, c.Keys.Revoke(id))
 }
 
 func (c Config) rotate(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "id")
 	password, err := c.Rotate(id)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, map[string]string{"boardId": id, "password": password})
+	answer(w, map[string]string{"boardId": id, "password": password}, err)
 }

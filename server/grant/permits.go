@@ -17,13 +17,7 @@ import (
 )
 
 func (r RegisterRequest) check() error {
-	if err := required("externalRef", r.ExternalRef, maxRef); err != nil {
-		return err
-	}
-	if err := phone(r.Phone); err != nil {
-		return err
-	}
-	if err := optional("name", r.Name, 0, maxName); err != nil {
+	if err := cmp.Or(required("externalRef", r.ExternalRef, maxRef), phone(r.Phone), optional("name", r.Name, 0, maxName)); err != nil {
 		return err
 	}
 	if r.StartsAt == nil {

@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -15,13 +16,7 @@ import (
 const apiSource = "api"
 
 func (r TermRequest) check() error {
-	if err := optional("externalRef", r.ExternalRef, 1, maxRef); err != nil {
-		return err
-	}
-	if err := phone(r.Phone); err != nil {
-		return err
-	}
-	if err := optional("name", r.Name, 0, maxName); err != nil {
+	if err := cmp.Or(optional("externalRef", r.ExternalRef, 1, maxRef), phone(r.Phone), optional("name", r.Name, 0, maxName)); err != nil {
 		return err
 	}
 	if r.StartsAt == nil {
