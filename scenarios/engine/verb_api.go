@@ -152,7 +152,7 @@ func (c *Call) run(x *frame) (fields, error) {
 		q.placeID = x.placeOfKey(c.Key)
 	}
 	if c.Place.set() || c.Key.set() {
-		q.apiKey = need(x.apiKey(c.Key, q.placeID))
+		q.apiKey = x.apiKey(c.Key, q.placeID)
 	}
 	if c.Token != nil {
 		q.token = new(need(c.Token.str(x.scope)))

@@ -50,7 +50,7 @@ func (c *Command) request(x *frame) request {
 	if c.Key.set() {
 		q.keyName = x.run.id + "-" + x.file.uid("key/"+need(c.Key.str(x.scope)))
 	}
-	q.apiKey = need(x.apiKey(c.APIKey, b.placeID))
+	q.apiKey = x.apiKey(c.APIKey, b.placeID)
 	q.placeID = cmp.Or(x.placeOfKey(c.APIKey), q.placeID) // another place's key: its attempts are that place's
 	if c.Legacy {
 		q.path = "/device/v1/doors/" + esc(door) + "/" + strings.TrimPrefix(command, "door.")

@@ -20,7 +20,7 @@ func (l *Link) run(x *frame) (fields, error) {
 func (l *Link) request(x *frame) request {
 	token := need(l.Token.str(x.scope))
 	if l.Person.set() {
-		who := need(x.person(l.Person))
+		who := x.person(l.Person)
 		if token = expression.Show(who["token"]); token == "" {
 			panic(stop{fmt.Errorf("%s has no link", expression.Show(who["name"]))})
 		}

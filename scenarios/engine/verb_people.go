@@ -22,7 +22,7 @@ func (p *Present) run(x *frame) (fields, error) {
 	body := map[string]any{"doorId": door}
 	switch {
 	case p.Person.set():
-		who := need(x.person(p.Person))
+		who := x.person(p.Person)
 		credential(body, who, p.Link)
 	case p.Token.set():
 		body["token"] = need(p.Token.str(x.scope))
@@ -115,7 +115,7 @@ type presentation struct {
 // run presents at each door of a cohort people of its place.
 func (p *PresentEach) run(x *frame) (fields, error) {
 	doors := need(x.doors(p.Doors))
-	people := need(x.people(p.People))
+	people := x.people(p.People)
 	plan := x.pair(doors, people, x.least(p.PerDoor))
 	if most := x.count(p.Most, 0); most > 0 && len(plan) > most {
 		r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("present")))
@@ -205,7 +205,7 @@ func (p *Phone) run(x *frame) (fields, error) {
 	lab, placeID := x.lab(), ""
 	from, to := need(p.From.str(x.scope)), need(p.To.str(x.scope))
 	if p.Person.set() {
-		who := need(x.person(p.Person))
+		who := x.person(p.Person)
 		from, placeID = expression.Show(who["phone"]), expression.Show(who["place"])
 	}
 	if p.Place.set() {

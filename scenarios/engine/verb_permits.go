@@ -22,13 +22,13 @@ func (p *Permit) run(x *frame) (fields, error) {
 	if p.Ref.set() {
 		who["ref"] = need(p.Ref.str(x.scope))
 	}
-	from := need(x.at(p.From, "now-1h"))
-	to := need(x.at(p.To, "+72h"))
+	from := x.at(p.From, "now-1h")
+	to := x.at(p.To, "+72h")
 	body := map[string]any{"externalRef": who["ref"], "phone": who["phone"], "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)}
 	doors := x.doorList(p.Doors, body)
 	q := request{method: "POST", path: permitsPath, placeID: who["place"].(string)}
 	q.body, _ = json.Marshal(body)
-	q.apiKey = need(x.apiKey(p.KeyName, q.placeID))
+	q.apiKey = x.apiKey(p.KeyName, q.placeID)
 	answers := need(p.send(x, q, false))
 	if a := answers[0]; a.Status == 200 {
 		x.issued(who, a)
@@ -77,7 +77,7 @@ func (r *Revoke) title() string { return r.Person.raw }
 
 // run revokes by reference or id, one person or several; the result is the last answer.
 func (r *Revoke) run(x *frame) (fields, error) {
-	people := need(x.people(r.Person))
+	people := x.people(r.Person)
 	reason := need(r.Reason.str(x.scope))
 	answers := make([]*answer, len(people))
 	err := atOnce(8, len(people), func(i int) (err error) {

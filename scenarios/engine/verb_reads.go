@@ -54,7 +54,7 @@ func (x *frame) keeper(door, person Ref, since When) func(map[string]any) bool {
 		doorID = need(x.door(door))
 	}
 	if person.set() {
-		end = "*" + expression.Show(need(x.person(person))["tail"])
+		end = "*" + expression.Show(x.person(person)["tail"])
 	}
 	from := x.since(since)
 	return func(m map[string]any) bool {
