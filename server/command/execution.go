@@ -132,7 +132,7 @@ func (c *execution) inTime() bool {
 func (c *execution) withdraw() {
 	c.answer(Answer{}, ErrUnavailable)
 	if c.s.persist(func() error { return c.s.cfg.Ledger.Withdraw(c.trail.Intent.CommandID) }, nil) {
-		c.s.count.withdrawn.Add(1)
+		c.s.count.Withdrawn.Add(1)
 		c.pass(Withdrawn)
 	} // else the next start settles it
 }
@@ -160,7 +160,7 @@ func (c *execution) conflict(ctx context.Context) (again bool, err error) {
 	select {
 	case <-c.claimed:
 		if c.fresh && !c.answered() {
-			c.s.count.reused.Add(1)
+			c.s.count.Reused.Add(1)
 			return false, ErrReused
 		}
 	case <-c.done: // before the claim: it takes too long
@@ -178,7 +178,7 @@ func (c *execution) conflict(ctx context.Context) (again bool, err error) {
 	case errors.Is(c.err, ErrUnavailable), errors.Is(c.err, ErrStopped):
 		return false, c.err
 	case c.fresh:
-		c.s.count.reused.Add(1)
+		c.s.count.Reused.Add(1)
 		return false, ErrReused
 	}
 	return true, nil

@@ -34,6 +34,6 @@ func (s *Service) abandon(list ...Intent) error {
 	if err := s.cfg.Ledger.Settle(ends...); err != nil {
 		return err
 	}
-	s.count.recovered.Add(int64(len(list)))
+	s.count.Recovered.Add(int64(len(list)))
 	return nil
 }

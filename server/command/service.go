@@ -41,7 +41,7 @@ type Config struct {
 // Service executes commands. One per server.
 type Service struct {
 	cfg   Config
-	count counters
+	count Counts
 	chore *clock.Chore
 	stop  chan struct{}
 	dead  chan struct{} // closed by Kill
@@ -126,7 +126,7 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 		}
 		ans := c.ans
 		if !mine { // joined [CMD-5]
-			s.count.joined.Add(1)
+			s.count.Joined.Add(1)
 			ans.Replayed = true
 			s.cfg.Ledger.CountReplay(ans.Result.CommandID)
 		}
@@ -137,10 +137,10 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 // again returns the answer of a finished command to a caller with the same request.
 func (s *Service) again(was string, ans Answer, meaning string) (Answer, error) {
 	if was != meaning {
-		s.count.reused.Add(1)
+		s.count.Reused.Add(1)
 		return Answer{}, ErrReused
 	}
-	s.count.replayed.Add(1)
+	s.count.Replayed.Add(1)
 	ans.Replayed = true
 	s.cfg.Ledger.CountReplay(ans.Result.CommandID)
 	return ans, nil
@@ -167,12 +167,12 @@ func (s *Service) enter(r Request, door Door) (c *execution, mine bool, err erro
 		most = s.cfg.PerTestPlace
 	}
 	if s.running >= s.cfg.InFlight || s.at[r.PlaceID] >= most {
-		s.count.tooMany.Add(1)
+		s.count.TooMany.Add(1)
 		return nil, false, ErrTooMany
 	}
 	s.running++
 	s.at[r.PlaceID]++
-	s.count.started.Add(1)
+	s.count.Started.Add(1)
 	c = newExecution(s, r, door)
 	if r.Key != "" {
 		s.byKey[k] = c

@@ -96,7 +96,7 @@ type Gateway struct {
 	jumpedFrom atomic.Int64 // domain ms from which it jumped
 	virtual    bool         // the clock can jump
 	deafen     func()       // ends the subscription to jumps; nil on a clock without them
-	count      counters
+	count      Counts
 	drops      drops
 	tick       clock.Timer
 

@@ -86,7 +86,7 @@ func (g *Gateway) room(c *guard) {
 	for {
 		cut, wait := g.greeting.enter(c)
 		if cut != nil {
-			g.count.crowded.Add(1)
+			g.count.Crowded.Add(1)
 			_ = cut.Close()
 		}
 		if wait == 0 || g.stopped() {
