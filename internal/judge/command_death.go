@@ -36,9 +36,9 @@ func cmd6(v *View) Verdict {
 			hit[c.key] = true
 		}
 	}
-	cmd4, _ := v.cmd4()
-	cmd5, _ := v.cmd5()
-	for _, u := range []*tally{v.cmd1(), v.cmd2(), v.cmd3(), cmd4, cmd5} {
+	cmd4, _ := v.counted.cmd4()
+	cmd5, _ := v.counted.cmd5()
+	for _, u := range []*tally{v.counted.cmd1(), v.counted.cmd2(), v.counted.cmd3(), cmd4, cmd5} {
 		for _, f := range u.found {
 			if hit[f.e.CommandID] || f.e.Key != "" && hit[f.e.Key] {
 				t.found = append(t.found, f) // [CMD-6]

@@ -23,7 +23,7 @@ const codeStorage = "storage_unavailable"
 // nothing. Without events from server and boards, a breach can be seen in the answers, but not that a door opened only
 // once.
 func cmd5(v *View) Verdict {
-	t, repeats := v.cmd5()
+	t, repeats := v.counted.cmd5()
 	if !v.hasServer && !v.hasDoors && !v.hasTruth && len(t.found) == 0 {
 		t.checked = 0 // [CMD-5]
 	}
@@ -31,7 +31,7 @@ func cmd5(v *View) Verdict {
 		tried(repeats, "no key was used again at its place").at(v, v.usedAgain())
 }
 
-func (v *View) checkCmd5() (t *tally, repeats int) {
+func (v *View) cmd5() (t *tally, repeats int) {
 	t = &tally{}
 	for _, e := range v.unasked {
 		t.checked++

@@ -28,23 +28,25 @@ type View struct {
 	hands    map[string][]*history.Event // by board: Hand, and Attached after one
 
 	tells
-	whole            *whole // the history of which this is a part; nil = this is all of it
-	rawCalls         []*history.Event
-	found            int                               // how many of rawCalls are from before the run
-	unheard          []*history.Event                  // requests without an answer
-	known            func() []*call                    // of the public API, taken apart once
-	unsure           func() []*call                    // that may have changed something, though nobody was told
-	excused          map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
-	decided          func() *decisions                 // all presentations, judged once
-	claims           func() []*claim                   // what clients were told, read once
-	second           func() *second                    // ... and held against the server's content
-	driven           func() book                       // how long relays were driven
-	served           func() *served                    // links and phones decided by the server
-	tokens           func() tokens                     // given out to clients
-	read             func() book                       // permits that clients read
-	cmd1, cmd2, cmd3 func() *tally                     // each counted once: CMD-6 looks at their findings, too
-	cmd4             func() (*tally, cmd4numbers)
-	cmd5             func() (t *tally, repeats int)
+	whole    *whole // the history of which this is a part; nil = this is all of it
+	rawCalls []*history.Event
+	found    int                               // how many of rawCalls are from before the run
+	unheard  []*history.Event                  // requests without an answer
+	known    func() []*call                    // of the public API, taken apart once
+	unsure   func() []*call                    // that may have changed something, though nobody was told
+	excused  map[*history.Event]*history.Event // attempts, by the record whose missing intent they explain
+	decided  func() *decisions                 // all presentations, judged once
+	claims   func() []*claim                   // what clients were told, read once
+	second   func() *second                    // ... and held against the server's content
+	driven   func() book                       // how long relays were driven
+	served   func() *served                    // links and phones decided by the server
+	tokens   func() tokens                     // given out to clients
+	read     func() book                       // permits that clients read
+	counted  struct {                          // each once: CMD-6 looks at their findings, too
+		cmd1, cmd2, cmd3 func() *tally
+		cmd4             func() (*tally, cmd4numbers)
+		cmd5             func() (t *tally, repeats int)
+	}
 
 	byDoor   func() map[string][]*command     // in order
 	lastSeen func() map[string]*history.Event // by board or place, "" = all: see lastLooked
@@ -152,8 +154,8 @@ func viewOf(events []history.Event, of *whole) *View {
 	v.served = sync.OnceValue(v.serverDecisions)
 	v.tokens = sync.OnceValue(v.givenTokens)
 	v.read = sync.OnceValue(v.readBack)
-	v.cmd1, v.cmd2, v.cmd3 = sync.OnceValue(v.checkCmd1), sync.OnceValue(v.checkCmd2), sync.OnceValue(v.checkCmd3)
-	v.cmd4, v.cmd5 = sync.OnceValues(v.checkCmd4), sync.OnceValues(v.checkCmd5)
+	v.counted.cmd1, v.counted.cmd2, v.counted.cmd3 = sync.OnceValue(v.cmd1), sync.OnceValue(v.cmd2), sync.OnceValue(v.cmd3)
+	v.counted.cmd4, v.counted.cmd5 = sync.OnceValues(v.cmd4), sync.OnceValues(v.cmd5)
 	v.byDoor = sync.OnceValue(v.commandsByDoor)
 	v.lastSeen = sync.OnceValue(v.lastLooked)
 	return v
