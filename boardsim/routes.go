@@ -13,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/fault"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -95,10 +96,7 @@ func (f *Fleet) listBoards(w http.ResponseWriter, r *http.Request) {
 		found = slices.DeleteFunc(slices.Clone(f.boards), func(b *board) bool { return b.placeID != place })
 	}
 	page := found[min(offset, len(found)):min(offset+limit, len(found))]
-	views := make([]control.Board, 0, len(page))
-	for _, b := range page {
-		views = append(views, b.view())
-	}
+	views := each.Of(page, (*board).view)
 	control.List(w, views, len(found))
 }
 
@@ -129,11 +127,7 @@ func (f *Fleet) board(do func(http.ResponseWriter, *http.Request, *board)) http.
 }
 
 func (f *Fleet) ids() []string {
-	out := make([]string, 0, len(f.boards))
-	for _, b := range f.boards {
-		out = append(out, b.id)
-	}
-	return out
+	return each.Of(f.boards, func(b *board) string { return b.id })
 }
 
 func journalOf(w http.ResponseWriter, r *http.Request, b *board) {

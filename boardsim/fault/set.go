@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
@@ -205,10 +206,7 @@ func (s *Set) Reset() []faults.Armed {
 	s.mu.Lock()
 	all := s.armed
 	s.armed = nil
-	out := make([]faults.Armed, 0, len(all))
-	for _, a := range all {
-		out = append(out, s.drop(a))
-	}
+	out := each.Of(all, s.drop)
 	s.mu.Unlock()
 	for _, a := range all {
 		s.tell(a)
@@ -220,11 +218,7 @@ func (s *Set) Reset() []faults.Armed {
 func (s *Set) List() []faults.Armed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]faults.Armed, 0, len(s.armed))
-	for _, a := range s.armed {
-		out = append(out, a.state())
-	}
-	return out
+	return each.Of(s.armed, (*armed).state)
 }
 
 // Hits counts by fault name over the set's life, including faults that have ended.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // boardRow is a board as the control API shows it.
@@ -146,11 +147,8 @@ func boardList(e *env) *cobra.Command {
 			}
 			var list []boardRow
 			return l.page("/boards", q, "board", &list, func() int {
-				rows := make([][]string, 0, len(list))
 				names := l.names()
-				for _, b := range list {
-					rows = append(rows, b.cells(names))
-				}
+				rows := each.Of(list, func(b boardRow) []string { return b.cells(names) })
 				l.list(boardHeading, rows, "No simulated boards here.")
 				return len(rows)
 			})
@@ -164,12 +162,10 @@ func boardShow(e *env) *cobra.Command {
 			return l.do(http.MethodGet, "/boards/"+url.PathEscape(args[0]), nil, &b, func() {
 				l.table(boardHeading, [][]string{b.cells(l.names())})
 				fmt.Fprintln(l.out)
-				var rows [][]string
-				for _, d := range b.Doors {
+				l.table("DOOR CHANNEL STATE LEAF", each.Of(b.Doors, func(d control.Door) []string {
 					s := cmp.Or(d.Standing, &control.Standing{})
-					rows = append(rows, []string{d.DoorID, strconv.Itoa(d.Channel), s.State, s.Leaf})
-				}
-				l.table("DOOR CHANNEL STATE LEAF", rows)
+					return []string{d.DoorID, strconv.Itoa(d.Channel), s.State, s.Leaf}
+				}))
 				fmt.Fprint(l.out, b.dropped())
 			})
 		})
@@ -192,11 +188,9 @@ func boardJournal(e *env) *cobra.Command {
 		func(l labCall, args []string) error {
 			var list []journalRow
 			return l.do(http.MethodGet, "/boards/"+url.PathEscape(args[0])+"/journal", nil, &list, func() {
-				rows := make([][]string, 0, len(list))
-				for _, j := range list {
-					rows = append(rows, []string{strconv.FormatInt(j.Seq, 10), j.At, j.DoorID, j.Action, j.Cause, j.by()})
-				}
-				l.list("SEQ AT DOOR ACTION CAUSE BY", rows, "The journal is empty: the relays of this board have done nothing yet.")
+				l.list("SEQ AT DOOR ACTION CAUSE BY", each.Of(list, func(j journalRow) []string {
+					return []string{strconv.FormatInt(j.Seq, 10), j.At, j.DoorID, j.Action, j.Cause, j.by()}
+				}), "The journal is empty: the relays of this board have done nothing yet.")
 			})
 		})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/golive"
 	"github.com/doorlab/doorlab/internal/inbox"
 )
@@ -76,11 +77,9 @@ func inboxList(e *env) *cobra.Command {
 			q := query(map[string]string{"placeId": id, "limit": strconv.Itoa(limit), "status": status, "path": path, "key": key})
 			var list []inboxRow
 			return l.do(http.MethodGet, "/inbox?"+q.Encode(), nil, &list, func() {
-				rows := make([][]string, 0, len(list))
-				for _, r := range list {
-					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.Came.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()})
-				}
-				l.list("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows, "No requests.")
+				l.list("SEQ AT METHOD PATH STATUS CODE KEY MOVED", each.Of(list, func(r inboxRow) []string {
+					return []string{strconv.FormatInt(r.Seq, 10), r.Came.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()}
+				}), "No requests.")
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name (default: the only test place)")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 )
 
@@ -111,15 +112,9 @@ func placeCommand(e *env) *cobra.Command {
 			func(l labCall, _ []string) error {
 				var list []client.Place
 				return l.do(http.MethodGet, "/places", nil, &list, func() {
-					rows := make([][]string, 0, len(list))
-					for _, p := range list {
-						key := "revoked"
-						if p.APIKey != nil {
-							key = *p.APIKey
-						}
-						rows = append(rows, []string{p.PlaceID, p.Name, p.Kind, cmp.Or(p.EntryPhone, "-"), key})
-					}
-					l.table("PLACE NAME KIND PHONE KEY", rows)
+					l.table("PLACE NAME KIND PHONE KEY", each.Of(list, func(p client.Place) []string {
+						return []string{p.PlaceID, p.Name, p.Kind, cmp.Or(p.EntryPhone, "-"), orElse(p.APIKey, "revoked")}
+					}))
 				})
 			}),
 		labCommand(e, "show PLACE", "Show a place's settings and doors", "  doorlab place show Gangnam", "one place, by id or name",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/board"
@@ -17,10 +18,7 @@ func listDevices(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	devices := make([]gen.Device, 0, len(doors))
-	for _, d := range doors {
-		devices = append(devices, deviceView(d, c.api.cfg.Boards.Status(d.BoardID)))
-	}
+	devices := each.Of(doors, func(d place.Door) gen.Device { return deviceView(d, c.api.cfg.Boards.Status(d.BoardID)) })
 	return listed(devices, len(devices), appendDevice), nil
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/space"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/grant"
@@ -35,7 +36,7 @@ func listPermits(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listed(each(permits, permitView), total, appendPermit), nil
+	return listed(each.Of(permits, permitView), total, appendPermit), nil
 }
 
 // getPermit shows one permit, and how far its synchronization has got.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/space"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/entry"
@@ -14,7 +15,7 @@ func listRecords(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listed(each(records, recordView), total, appendRecord), nil
+	return listed(each.Of(records, recordView), total, appendRecord), nil
 }
 
 // caller is the caller as records and the audit log name them.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/fail"
 )
@@ -20,11 +21,7 @@ func (c Config) listKeys(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	views := make([]control.Key, 0, len(keys))
-	for _, k := range keys {
-		views = append(views, viewKey(k))
-	}
-	control.List(w, views, len(views))
+	control.List(w, each.Of(keys, viewKey), len(keys))
 }
 
 func (c Config) createKey(w http.ResponseWriter, r *http.Request) {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 )
@@ -49,10 +50,7 @@ func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
 // PATCH of hours accept them.
 func (c Config) showPlace(w http.ResponseWriter, r *http.Request) {
 	p, doors, err := c.Places.Show(chi.URLParam(r, "placeId"))
-	views := make([]map[string]any, 0, len(doors))
-	for _, d := range doors {
-		views = append(views, viewDoor(d))
-	}
+	views := each.Of(doors, viewDoor)
 	out := viewPlace(p)
 	out["hours"], out["doors"] = map[string]any{"week": p.Week}, views
 	answer(w, out, err)

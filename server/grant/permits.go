@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
@@ -205,11 +206,7 @@ func (s *Service) List(placeID string, q ListQuery) (list []Permit, total int, e
 		return nil, 0, err
 	}
 	now := s.cfg.Clock.Now()
-	list = make([]Permit, 0, len(gs))
-	for _, g := range gs {
-		list = append(list, s.view(g, now))
-	}
-	return list, total, nil
+	return each.Of(gs, func(g Grant) Permit { return s.view(g, now) }), total, nil
 }
 
 // Get reads one permit, including Sync. Errors (*fail.Error): permit_not_found; the store's.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
@@ -123,11 +124,7 @@ func (s *Service) ListTerms(placeID, kind string, q ListQuery) (list []Term, tot
 		return nil, 0, err
 	}
 	now := s.cfg.Clock.Now()
-	list = make([]Term, 0, len(gs))
-	for _, g := range gs {
-		list = append(list, term(g, now))
-	}
-	return list, total, nil
+	return each.Of(gs, func(g Grant) Term { return term(g, now) }), total, nil
 }
 
 // ListCustomers lists customers, newest first; total counts the matches.

@@ -34,7 +34,7 @@ func (s *Store) Audits(placeID string, limit, offset int) (list []record.Audit, 
 			return err
 		}
 		total = int(n)
-		list, err = each(auditOf)(q.Audits(ctx, db.AuditsParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)}))
+		list, err = converted(auditOf)(q.Audits(ctx, db.AuditsParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)}))
 		return err
 	})
 	return list, total, err

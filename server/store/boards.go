@@ -13,7 +13,7 @@ import (
 
 // BoardStates lists every board with its doors and its stored state.
 func (s *Store) BoardStates() ([]board.State, error) {
-	list, err := each(boardStateOf)(s.q.BoardStates(ctx))
+	list, err := converted(boardStateOf)(s.q.BoardStates(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (s *Store) RotateBoard(id string, next func(generation int64) (hash string)
 
 // RotatedBoards lists the boards whose password was rotated.
 func (s *Store) RotatedBoards() ([]board.Rotated, error) {
-	return each(func(r db.RotatedBoardsRow, err error) (board.Rotated, error) {
+	return converted(func(r db.RotatedBoardsRow, err error) (board.Rotated, error) {
 		return board.Rotated{BoardID: r.ID, PasswordHash: r.Hash, Generation: r.Generation}, err
 	})(s.q.RotatedBoards(ctx))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/fail"
@@ -190,11 +191,8 @@ func (c Commands) CountReplay(commandID string) { c.s.replays.add(commandID) }
 
 // Unsettled implements command.Ledger.
 func (c Commands) Unsettled() ([]command.Intent, error) {
-	ps, err := each(priorOf)(c.s.q.UnsettledCommands(ctx))
-	out := make([]command.Intent, 0, len(ps))
-	for _, p := range ps {
-		out = append(out, p.Intent)
-	}
+	ps, err := converted(priorOf)(c.s.q.UnsettledCommands(ctx))
+	out := each.Of(ps, func(p command.Prior) command.Intent { return p.Intent })
 	return out, err
 }
 

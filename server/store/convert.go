@@ -41,8 +41,8 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// each converts the rows of a query.
-func each[R, T any](of func(R, error) (T, error)) func(rows []R, err error) ([]T, error) {
+// converted is the rows of a query as of has them.
+func converted[R, T any](of func(R, error) (T, error)) func(rows []R, err error) ([]T, error) {
 	return func(rows []R, err error) ([]T, error) {
 		if err != nil || len(rows) == 0 {
 			return nil, wrap(err)

@@ -48,14 +48,14 @@ func (s *Store) Key(id string) (auth.Key, error) { return keyOf(s.q.Key(ctx, id)
 // Keys lists a place's keys, or all when placeID is "".
 func (s *Store) Keys(placeID string) ([]auth.Key, error) {
 	if placeID == "" {
-		return each(keyOf)(s.q.Keys(ctx))
+		return converted(keyOf)(s.q.Keys(ctx))
 	}
-	return each(keyOf)(s.q.KeysOfPlace(ctx, placeID))
+	return converted(keyOf)(s.q.KeysOfPlace(ctx, placeID))
 }
 
 // RevokedKeys lists the keys that were revoked.
 func (s *Store) RevokedKeys() ([]auth.Key, error) {
-	return each(keyOf)(s.q.RevokedKeys(ctx))
+	return converted(keyOf)(s.q.RevokedKeys(ctx))
 }
 
 // RevokeKey ends a key; a repeat keeps the first time. Error: fail.ErrNotFound.

@@ -111,7 +111,7 @@ func page[R, T any](s *Store, find, from string, args []any, limit, offset int,
 		if len(ids) == 0 {
 			return nil
 		}
-		list, err = each(of)(load(tx.q, ctx, ids))
+		list, err = converted(of)(load(tx.q, ctx, ids))
 		return err
 	})
 	return list, total, err

@@ -41,7 +41,7 @@ func (s *Store) Revisions() (map[string]int64, error) {
 
 // Places lists every place by id.
 func (s *Store) Places() ([]place.Place, error) {
-	return each(placeOf)(s.q.Places(ctx))
+	return converted(placeOf)(s.q.Places(ctx))
 }
 
 func doorOf(r db.Door, err error) (place.Door, error) {
@@ -50,7 +50,7 @@ func doorOf(r db.Door, err error) (place.Door, error) {
 }
 
 func readDoors(q *db.Queries, placeID string) ([]place.Door, error) {
-	return each(doorOf)(q.DoorsOfPlace(ctx, placeID))
+	return converted(doorOf)(q.DoorsOfPlace(ctx, placeID))
 }
 
 func boardOf(r db.Board, err error) (place.Board, error) {
@@ -63,9 +63,9 @@ func (s *Store) Board(id string) (place.Board, error) { return boardOf(s.q.Board
 // Boards lists a place's boards, or every board when placeID is "".
 func (s *Store) Boards(placeID string) ([]place.Board, error) {
 	if placeID == "" {
-		return each(boardOf)(s.q.Boards(ctx))
+		return converted(boardOf)(s.q.Boards(ctx))
 	}
-	return each(boardOf)(s.q.BoardsOfPlace(ctx, placeID))
+	return converted(boardOf)(s.q.BoardsOfPlace(ctx, placeID))
 }
 
 func policyOf(r db.Window, err error) (place.Policy, error) {
@@ -87,7 +87,7 @@ func (s *Store) Policies(placeID, doorID string) ([]place.Policy, error) {
 
 func readPolicies(q *db.Queries, placeID, doorID string) ([]place.Policy, error) {
 	if doorID == "" {
-		return each(policyOf)(q.PoliciesOfPlace(ctx, placeID))
+		return converted(policyOf)(q.PoliciesOfPlace(ctx, placeID))
 	}
-	return each(policyOf)(q.PoliciesOfDoor(ctx, placeID, doorID))
+	return converted(policyOf)(q.PoliciesOfDoor(ctx, placeID, doorID))
 }
