@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 )
 
@@ -275,9 +276,4 @@ Every flag can be set by an environment variable: --http is DOORLAB_HTTP. Flags 
 environment{{if .LocalFlags.Lookup "config"}}, which overrides the --config file{{end}}.
 {{end}}`
 
-func commandNames(c *cobra.Command) (names []string) {
-	for _, s := range c.Commands() {
-		names = append(names, s.Name())
-	}
-	return names
-}
+func commandNames(c *cobra.Command) []string { return each.Of(c.Commands(), (*cobra.Command).Name) }

@@ -90,10 +90,7 @@ func faultNames(e *env) *cobra.Command {
 			fmt.Fprintln(w, "FAULT\tPARAMETERS\tWHAT HAPPENS")
 			for _, name := range faults.Names() {
 				f, _ := faults.Lookup(name)
-				var params []string
-				for _, p := range f.Params {
-					params = append(params, p.Name)
-				}
+				params := each.Of(f.Params, func(p faults.Param) string { return p.Name })
 				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, cmp.Or(strings.Join(params, " "), "-"), strings.ReplaceAll(f.Does, "`", ""))
 			}
 			return w.Flush()

@@ -114,8 +114,7 @@ func flagText(v any) string {
 	case nil:
 		return ""
 	case []any:
-		texts := each.Of(v, flagText)
-		return strings.Join(texts, ",")
+		return strings.Join(each.Of(v, flagText), ",")
 	case map[string]any:
 		texts := make([]string, 0, len(v))
 		for name, item := range v {

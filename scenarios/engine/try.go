@@ -14,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -137,11 +138,7 @@ func (x *frame) stillFalse(err error, spent time.Duration) error {
 }
 
 func exprList(es Exprs) string {
-	var out []string
-	for _, e := range es {
-		out = append(out, e.Src)
-	}
-	return strings.Join(out, " and ")
+	return strings.Join(each.Of(es, func(e Expr) string { return e.Src }), " and ")
 }
 
 // setStatus turns an error into a status.

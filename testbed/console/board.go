@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // boardPage is one board: what it is, what it did, and its buttons.
@@ -221,11 +222,7 @@ func (c *Console) beliefsOf(b Beliefs) *beliefsView {
 		if g.EndsAt != 0 {
 			row.To = time.UnixMilli(g.EndsAt).UTC().Format(timeFormat)
 		}
-		var doors []string
-		for _, d := range g.Doors {
-			doors = append(doors, c.names.door(d))
-		}
-		row.Doors = strings.Join(doors, ", ")
+		row.Doors = strings.Join(each.Of(g.Doors, c.names.door), ", ")
 		v.Grants = append(v.Grants, row)
 	}
 	for _, w := range b.Windows[:min(beliefRows, len(b.Windows))] {
