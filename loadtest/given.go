@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // has stands in for a file's keys in a plan that isn't from one.
@@ -26,12 +28,7 @@ var pacerKeys = map[string][]string{
 
 // pacersWith are the pacers that use a key.
 func pacersWith(key string) (out []string) {
-	for _, pacer := range slices.Sorted(maps.Keys(pacerKeys)) {
-		if slices.Contains(pacerKeys[pacer], key) {
-			out = append(out, pacer)
-		}
-	}
-	return out
+	return each.If(slices.Sorted(maps.Keys(pacerKeys)), func(pacer string) bool { return slices.Contains(pacerKeys[pacer], key) })
 }
 
 // pace checks that the pacer has everything it needs and nothing that it would ignore.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/inbox"
 )
 
@@ -115,12 +116,7 @@ func isCommand(e *inbox.Entry) bool {
 
 // commands are the door commands among the requests.
 func commands(entries []*inbox.Entry) (out []*inbox.Entry) {
-	for _, e := range entries {
-		if isCommand(e) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return each.If(entries, isCommand)
 }
 
 // same reports whether two requests mean the same, so that one repeats the other.

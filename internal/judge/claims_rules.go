@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 const policiesRoute = "/device/v1/doors/{id}/policies"
@@ -46,12 +48,7 @@ func crowdedLater(calls []*call, c *call) bool {
 
 // stored reports whether the windows are as the call left them.
 func (c *call) stored(windows []refWindow) bool {
-	var of []refWindow
-	for _, w := range windows {
-		if w.DoorID == c.Path {
-			of = append(of, w)
-		}
-	}
+	of := each.If(windows, func(w refWindow) bool { return w.DoorID == c.Path })
 	if c.Method == "DELETE" {
 		return c.removed(of)
 	}

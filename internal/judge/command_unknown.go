@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -54,12 +55,7 @@ func (c *command) soundReport() *history.Event {
 
 // firstAnswer is the first answer with the outcome, not a repeat.
 func (c *command) firstAnswer(outcome vocab.Outcome) *history.Event {
-	var out []*history.Event
-	for _, e := range c.answers {
-		if e.Outcome == outcome && !e.Replayed {
-			out = append(out, e)
-		}
-	}
+	out := each.If(c.answers, func(e *history.Event) bool { return e.Outcome == outcome && !e.Replayed })
 	return earliest(out)
 }
 
