@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/internal/world"
@@ -87,12 +88,9 @@ type outcome struct {
 
 // onsite are the journal entries that a presentation led to at a door.
 func (o outcome) onsite(doorID string) (out []entry) {
-	for _, e := range o.journal {
-		if e.DoorID == doorID && (e.Cause == firmware.CauseOnsite || e.Cause == firmware.CauseFree) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return each.If(o.journal, func(e entry) bool {
+		return e.DoorID == doorID && (e.Cause == firmware.CauseOnsite || e.Cause == firmware.CauseFree)
+	})
 }
 
 // step runs the firmware and carries out its effects, except the reports of a command. Called with mu held; call flush

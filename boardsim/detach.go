@@ -148,16 +148,16 @@ func phaseOf(s Seat) string {
 }
 
 // seated replaces the detached board's own state in a view by what the server knows.
-func (b *board) seated(v *boardView) {
+func (b *board) seated(v *control.Board) {
 	var seat Seat
 	if b.f.cfg.Seat != nil {
 		seat = b.f.cfg.Seat(b.id)
 	}
 	v.Detached, v.Online, v.AppliedRevision = true, seat.Online, seat.AppliedRevision
 	v.BufferedRecords, v.DroppedRecords, v.Boot = seat.BufferedRecords, seat.DroppedRecords, 0
-	v.Phase, v.OutageAgeSec = phaseOf(seat), "0"
+	v.Phase, v.OutageAgeSec = phaseOf(seat), 0
 	if !seat.Online && seat.Since > 0 {
-		v.OutageAgeSec = seconds(max(0, b.f.nowMs()-seat.Since))
+		v.OutageAgeSec = ageSec(max(0, b.f.nowMs()-seat.Since))
 	}
 	for i, d := range v.Doors {
 		v.Doors[i].Standing = nil

@@ -4,6 +4,7 @@
 package boardsim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,18 +105,12 @@ func New(c Config) (*Fleet, error) {
 	if c.World == nil || c.Dial == nil || c.Clock == nil {
 		return nil, errors.New("boardsim: World, Dial and Clock are required")
 	}
-	if c.Seed == 0 {
-		c.Seed = c.World.Seed
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
+	c.Seed = cmp.Or(c.Seed, c.World.Seed)
+	c.Log = cmp.Or(c.Log, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if c.History == nil {
 		c.History = func(history.Event) {}
 	}
-	if c.Retry == 0 {
-		c.Retry = firstRetry
-	}
+	c.Retry = cmp.Or(c.Retry, firstRetry)
 	if len(c.Kinds) == 0 {
 		c.Kinds = []string{world.Test, world.Live}
 	}

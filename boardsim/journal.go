@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -58,7 +57,7 @@ type entryJSON struct {
 	CommandID    *string         `json:"commandId"`
 	GrantID      *string         `json:"grantId"`
 	Revision     int64           `json:"revision"`
-	OutageAgeSec json.Number     `json:"outageAgeSec"`
+	OutageAgeSec float64         `json:"outageAgeSec"`
 }
 
 const (
@@ -68,11 +67,6 @@ const (
 	keepMoves = firmware.MaxDone
 )
 
-// seconds writes milliseconds as decimal seconds.
-func seconds(ms int64) json.Number {
-	return json.Number(strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64))
-}
-
 func (l entry) view(boardID string) entryJSON {
 	return entryJSON{Seq: l.Seq, Boot: l.Boot, At: msTime(l.At).Format(control.TimeFormat), BoardID: boardID, DoorID: l.DoorID, Channel: l.Channel,
 		Action: l.Action, Cause: l.Cause, PulseMs: l.PulseMs, CommandID: control.OrNull(l.CommandID), GrantID: control.OrNull(l.GrantID), Revision: l.Revision,
@@ -80,11 +74,11 @@ func (l entry) view(boardID string) entryJSON {
 }
 
 // ageSec shows an outage age; a lost clock is -1.
-func ageSec(ms int64) json.Number {
+func ageSec(ms int64) float64 {
 	if ms < 0 {
-		return "-1"
+		return -1
 	}
-	return seconds(ms)
+	return float64(ms) / 1000
 }
 
 func orEmpty(s *string) string {
@@ -96,9 +90,8 @@ func orEmpty(s *string) string {
 
 func (v entryJSON) line() entry {
 	at, _ := time.Parse(control.TimeFormat, v.At)
-	sec, _ := v.OutageAgeSec.Float64()
-	ms := int64(sec*1000 + 0.5)
-	if sec < 0 {
+	ms := int64(v.OutageAgeSec*1000 + 0.5)
+	if v.OutageAgeSec < 0 {
 		ms = -1
 	}
 	return entry{Seq: v.Seq, Boot: v.Boot, At: at.UnixMilli(), Entry: firmware.Entry{DoorID: v.DoorID, Channel: v.Channel, Action: v.Action,

@@ -2,7 +2,6 @@ package boardsim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/fault"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -45,46 +45,14 @@ func (f *Fleet) Routes(r chi.Router) {
 	r.Post("/people/leaf", f.leaf)
 }
 
-type boardView struct {
-	BoardID         string      `json:"boardId"`
-	PlaceID         string      `json:"placeId"`
-	Online          bool        `json:"online"`
-	Phase           string      `json:"phase"`
-	OutageAgeSec    json.Number `json:"outageAgeSec"` // -1 = clock lost
-	DesiredRevision int64       `json:"desiredRevision"`
-	AppliedRevision int64       `json:"appliedRevision"`
-	BufferedRecords int         `json:"bufferedRecords"`
-	DroppedRecords  int         `json:"droppedRecords"`
-	Boot            int         `json:"boot"`
-	Detached        bool        `json:"detached"`       // taken away: the rest is what the server knows about its replacement
-	Told            bool        `json:"told,omitempty"` // somebody speaks to it in the server's place
-	Doors           []doorView  `json:"doors"`
-	// Dropped counts by reason what the server dropped of the board's messages; only for a single board.
-	Dropped map[string]int64 `json:"dropped,omitempty"`
-}
-
-type doorView struct {
-	DoorID   string    `json:"doorId"`
-	Channel  int       `json:"channel"`
-	Standing *standing `json:"standing"` // null = none reported
-}
-
-type standing struct {
-	State     string  `json:"state"`
-	Since     string  `json:"since"`
-	HoldUntil *string `json:"holdUntil"`
-	Held      bool    `json:"held"`
-	Leaf      string  `json:"leaf"`
-}
-
-func (b *board) view() boardView {
+func (b *board) view() control.Board {
 	b.mu.Lock()
 	now := b.f.cfg.Clock.Now()
 	wall, mono := now.UnixMilli(), now.UnixMilli()+b.shift
-	v := boardView{BoardID: b.id, PlaceID: b.placeID, Online: b.s.Outage.Online, Phase: b.s.Phase(mono), OutageAgeSec: ageSec(b.s.Age(mono)),
+	v := control.Board{BoardID: b.id, PlaceID: b.placeID, Online: b.s.Outage.Online, Phase: b.s.Phase(mono), OutageAgeSec: ageSec(b.s.Age(mono)),
 		AppliedRevision: b.s.Content.Revision, BufferedRecords: len(b.s.Records), DroppedRecords: b.s.Dropped, Boot: b.s.Boot, Told: b.told}
 	for _, s := range b.s.Standings(wall, mono) {
-		v.Doors = append(v.Doors, doorView{DoorID: s.DoorID, Channel: s.Channel, Standing: standingOf(s)})
+		v.Doors = append(v.Doors, control.Door{DoorID: s.DoorID, Channel: s.Channel, Standing: standingOf(s)})
 	}
 	b.mu.Unlock()
 	if b.detached.Load() {
@@ -95,7 +63,7 @@ func (b *board) view() boardView {
 }
 
 // whole is the view of a single board, with what the server has dropped.
-func (b *board) whole() boardView {
+func (b *board) whole() control.Board {
 	v := b.view()
 	if b.f.cfg.Seat != nil {
 		v.Dropped = b.f.cfg.Seat(b.id).Dropped
@@ -103,11 +71,10 @@ func (b *board) whole() boardView {
 	return v
 }
 
-func standingOf(s wire.Standing) *standing {
-	out := &standing{State: s.State, Since: msTime(s.Since).Format(control.TimeFormat), Held: s.Held, Leaf: s.Leaf}
+func standingOf(s wire.Standing) *control.Standing {
+	out := &control.Standing{State: s.State, Since: faults.Moment{Time: msTime(s.Since)}, Held: s.Held, Leaf: s.Leaf}
 	if s.HoldUntil != nil {
-		until := msTime(*s.HoldUntil).Format(control.TimeFormat)
-		out.HoldUntil = &until
+		out.HoldUntil = &faults.Moment{Time: msTime(*s.HoldUntil)}
 	}
 	return out
 }
@@ -129,10 +96,7 @@ func (f *Fleet) listBoards(w http.ResponseWriter, r *http.Request) {
 		found = slices.DeleteFunc(slices.Clone(f.boards), func(b *board) bool { return b.placeID != place })
 	}
 	page := found[min(offset, len(found)):min(offset+limit, len(found))]
-	views := make([]boardView, 0, len(page))
-	for _, b := range page {
-		views = append(views, b.view())
-	}
+	views := each.Of(page, (*board).view)
 	control.List(w, views, len(found))
 }
 
@@ -163,11 +127,7 @@ func (f *Fleet) board(do func(http.ResponseWriter, *http.Request, *board)) http.
 }
 
 func (f *Fleet) ids() []string {
-	out := make([]string, 0, len(f.boards))
-	for _, b := range f.boards {
-		out = append(out, b.id)
-	}
-	return out
+	return each.Of(f.boards, func(b *board) string { return b.id })
 }
 
 func journalOf(w http.ResponseWriter, r *http.Request, b *board) {

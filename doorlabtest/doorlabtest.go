@@ -20,6 +20,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
 )
@@ -121,12 +122,7 @@ func Start(t testing.TB, opts ...Option) *Lab {
 
 // Live lists the live places: their boards can fail.
 func (l *Lab) Live() (out []Place) {
-	for _, p := range l.Places {
-		if !p.Test {
-			out = append(out, p)
-		}
-	}
-	return out
+	return each.If(l.Places, func(p Place) bool { return !p.Test })
 }
 
 // Token exchanges a place's key for an access token, valid for 900 s of domain time.

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestAbortInAPause: a broken limit stops a load that is waiting for its next request, however long that takes.
@@ -70,10 +72,7 @@ func TestOneRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		target, o := bubble(newFake())
-		r, err := prepare(t.Context(), target, mustParse(t, "rate: 1\nduration: 1s"), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(prepare(t.Context(), target, mustParse(t, "rate: 1\nduration: 1s"), o))(t)
 		s := newSchedule(r.plan)
 		c, src, w, err := r.attack(t.Context(), s, "one")
 		c.lastSent = 100 * time.Microsecond // on a real clock nothing is sent at once

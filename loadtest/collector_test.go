@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -33,10 +34,7 @@ func TestWhatThresholdsMeasure(t *testing.T) {
 		"p50_all": "30 ms", "service_p50_all": "20 ms", "mean_all": "30 ms", "service_mean_all": "20 ms", "max_all": "30 ms",
 		"service_max_all": "20 ms", "service_max_reported": "20 ms", "lag_p99": "10 ms",
 	} {
-		l, err := parseThreshold(name, "1s")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(parseThreshold(name, "1s"))(t)
 		if got := l.judge(name, "1s", c, 0, 2); got.Value != want {
 			t.Errorf("%s: got %s, want %s", name, got.Value, want)
 		}
@@ -44,10 +42,7 @@ func TestWhatThresholdsMeasure(t *testing.T) {
 	for _, w := range []struct{ name, limit, want string }{
 		{"rate_min", "1/s", "4/s"}, {"errors", "2", "2"}, {"errors", "20%", "20%"}, {"reported_min", "80%", "80%"}, {"rejected_max", "1", "1"},
 	} {
-		l, err := parseThreshold(w.name, w.limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(parseThreshold(w.name, w.limit))(t)
 		if got := l.judge(w.name, w.limit, c, 0, 2); got.Value != w.want || !got.OK {
 			t.Errorf("%s of %s: got %s, holds: %t, want %s, which holds", w.name, w.limit, got.Value, got.OK, w.want)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/plot"
 )
 
@@ -210,9 +211,5 @@ func sum(v []float64) (s float64) {
 // spreadOf is a standard deviation that is robust against outliers (1.4826 MAD).
 func spreadOf(v []float64) float64 {
 	m := plot.Median(v)
-	off := make([]float64, len(v))
-	for i, x := range v {
-		off[i] = math.Abs(x - m)
-	}
-	return 1.4826 * plot.Median(off)
+	return 1.4826 * plot.Median(each.Of(v, func(x float64) float64 { return math.Abs(x - m) }))
 }

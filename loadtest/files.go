@@ -108,9 +108,12 @@ func ReadBaseline(path string) (Result, error) {
 }
 
 // outcome finds one by name; zero if it didn't occur.
-func (r Result) outcome(name vocab.Outcome) Outcome {
-	if i := slices.IndexFunc(r.Outcomes, func(o Outcome) bool { return o.Name == name }); i >= 0 {
-		return r.Outcomes[i]
+func (r Result) outcome(name vocab.Outcome) Outcome { return named(r.Outcomes, name) }
+
+// named is the outcome of that name, without requests if there is none.
+func named(all []Outcome, name vocab.Outcome) Outcome {
+	if i := slices.IndexFunc(all, func(o Outcome) bool { return o.Name == name }); i >= 0 {
+		return all[i]
 	}
 	return Outcome{Name: name}
 }

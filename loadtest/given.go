@@ -5,43 +5,19 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // has stands in for a file's keys in a plan that isn't from one.
 func (p Plan) has(key string) bool {
-	switch key {
-	case "rate":
-		return p.Rate > 0
-	case "to":
-		return p.To > 0 || p.Pacer == "ramp"
-	case "duration":
-		return p.Duration > 0
-	case "stages":
-		return len(p.Stages) > 0
-	case "amplitude":
-		return p.Amplitude > 0
-	case "period":
-		return p.Period > 0
-	case "precision":
-		return p.Precision > 0
-	case "commands":
-		return p.Commands != (Mix{})
-	case "holdMinutes":
-		return p.HoldMinutes != 0
-	case "reason":
-		return p.Reason != ""
-	case "legacy":
-		return p.Legacy > 0
-	case "skew":
-		return p.Skew != 0
-	case "repeatedKeys":
-		return p.RepeatedKeys > 0
-	case "repeatedAtOnce":
-		return p.RepeatedAtOnce != nil
-	case "repeatAfter":
-		return p.RepeatAfter > 0
-	}
-	return strings.HasPrefix(key, "stages[") // a stage's rate of 0 is a pause
+	return map[string]bool{
+		"rate": p.Rate > 0, "to": p.To > 0 || p.Pacer == "ramp", "duration": p.Duration > 0, "stages": len(p.Stages) > 0,
+		"amplitude": p.Amplitude > 0, "period": p.Period > 0, "precision": p.Precision > 0,
+		"commands": p.Commands != (Mix{}), "holdMinutes": p.HoldMinutes != 0, "reason": p.Reason != "", "legacy": p.Legacy > 0,
+		"skew":         p.Skew != 0,
+		"repeatedKeys": p.RepeatedKeys > 0, "repeatedAtOnce": p.RepeatedAtOnce != nil, "repeatAfter": p.RepeatAfter > 0,
+	}[key] || strings.HasPrefix(key, "stages[") // a stage's rate of 0 is a pause
 }
 
 // pacerKeys are the keys of the plan that each pacer uses.
@@ -52,12 +28,7 @@ var pacerKeys = map[string][]string{
 
 // pacersWith are the pacers that use a key.
 func pacersWith(key string) (out []string) {
-	for _, pacer := range slices.Sorted(maps.Keys(pacerKeys)) {
-		if slices.Contains(pacerKeys[pacer], key) {
-			out = append(out, pacer)
-		}
-	}
-	return out
+	return each.If(slices.Sorted(maps.Keys(pacerKeys)), func(pacer string) bool { return slices.Contains(pacerKeys[pacer], key) })
 }
 
 // pace checks that the pacer has everything it needs and nothing that it would ignore.

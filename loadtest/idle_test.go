@@ -3,6 +3,8 @@ package loadtest
 import (
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestLimitsThatNothingBreaks: a limit that no answers to 100 requests could break proves nothing, and neither does
@@ -18,10 +20,7 @@ func TestLimitsThatNothingBreaks(t *testing.T) {
 		{"p99_all", "3s", false},
 		{"noResponse_max", "1000", true}, {"reported_min", "0", true}, {"reported_min", "1", false}, {"rate_min", "5/s", false},
 	} {
-		l, err := parseThreshold(c.name, c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(parseThreshold(c.name, c.text))(t)
 		if got := l.idle(100, answerWait); got != c.want {
 			t.Errorf("%s: %s can't be broken: got %v, want %v", c.name, c.text, got, c.want)
 		}

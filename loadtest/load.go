@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -80,8 +81,6 @@ func parse(name string, text []byte) (Plan, error) {
 		}
 		return Plan{}, &PlanError{Lines: strings.Split(problems.Short(), "\n")}
 	}
-	if p.Name == "" {
-		p.Name = strings.TrimSuffix(path.Base(name), ".yaml")
-	}
+	p.Name = cmp.Or(p.Name, strings.TrimSuffix(path.Base(name), ".yaml"))
 	return p, nil
 }

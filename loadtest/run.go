@@ -20,6 +20,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/live"
 	"github.com/doorlab/doorlab/internal/loopback"
@@ -152,12 +153,7 @@ func ours(host string, lookup func(string) ([]net.IP, error)) bool {
 
 // choose takes the live places, or the test places if there are no live ones.
 func choose(all []Place, kind string) []Place {
-	var list []Place
-	for _, p := range all {
-		if p.APIKey != "" && (kind == "all" || p.Kind == kind) {
-			list = append(list, p)
-		}
-	}
+	list := each.If(all, func(p Place) bool { return p.APIKey != "" && (kind == "all" || p.Kind == kind) })
 	if len(list) == 0 && kind == "live" {
 		return choose(all, "test")
 	}

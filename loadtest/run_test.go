@@ -238,10 +238,7 @@ func TestNothingIsResent(t *testing.T) {
 	defer srv.Close()
 	var l log
 	places := []Place{{PlaceID: "plc_1", Name: "A", Kind: "live", APIKey: "sacl_x"}, {PlaceID: "plc_2", Name: "B", Kind: "live", APIKey: "sacl_y"}, {PlaceID: "plc_3", Name: "C", Kind: "test", APIKey: "sact_z"}}
-	res, err := Run(t.Context(), Target{HTTP: srv.URL, Places: places}, mustParse(t, "rate: 200\nduration: 500ms\nmaxLag: 10s"), Options{History: l.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(Run(t.Context(), Target{HTTP: srv.URL, Places: places}, mustParse(t, "rate: 200\nduration: 500ms\nmaxLag: 10s"), Options{History: l.add}))(t)
 	if int64(f.requests) != res.Attempts || res.Attempts != 100 {
 		t.Errorf("the server saw %d requests, the generator made %d attempts; want 100 each", f.requests, res.Attempts)
 	}

@@ -7,8 +7,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-
-	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // StageResult is the result of the requests that were due in one stage.
@@ -26,10 +24,12 @@ type StageResult struct {
 }
 
 // Latency is that of all its requests, from the scheduled send.
-func (s StageResult) Latency() Latency { return s.outcome(everything).Scheduled }
+func (s StageResult) Latency() Latency { return named(s.Outcomes, everything).Scheduled }
 
 // Errors are the requests that were rejected or got no answer.
-func (s StageResult) Errors() int64 { return s.outcome(rejected).Count + s.outcome(noAnswer).Count }
+func (s StageResult) Errors() int64 {
+	return named(s.Outcomes, rejected).Count + named(s.Outcomes, noAnswer).Count
+}
 
 // answerRate is how many answers came per second of the whole run, see collector.answerRate.
 func (r Result) answerRate() float64 {
@@ -40,15 +40,6 @@ func (r Result) answerRate() float64 {
 		}
 	}
 	return roundRate(float64(n) / max(r.Seconds, r.AnsweredBy-promptly))
-}
-
-func (s StageResult) outcome(name vocab.Outcome) Outcome {
-	for _, o := range s.Outcomes {
-		if o.Name == name {
-			return o
-		}
-	}
-	return Outcome{}
 }
 
 // called is the i-th stage's name in reports, counted from 0.

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // Text is the report for a terminal.
@@ -101,6 +102,18 @@ func newTable(columns int, header ...any) table.Writer {
 	return t
 }
 
+// tableOf is a table with a row for each of all; "" without any.
+func tableOf[T any](all []T, row func(T) table.Row, columns int, header ...any) string {
+	if len(all) == 0 {
+		return ""
+	}
+	t := newTable(columns, header...)
+	for _, x := range all {
+		t.AppendRow(row(x))
+	}
+	return t.Render()
+}
+
 // latencies: for each outcome the time since scheduled, and under it the service time.
 func (r Result) latencies() string {
 	t := newTable(9, "outcome", "count", "mean", "p50", "p90", "p95", "p99", "p99.9", "max")
@@ -127,69 +140,44 @@ func (r Result) rows() []Outcome {
 
 // shardTable: what was merged.
 func (r Result) shardTable() string {
-	if len(r.Shards) == 0 {
-		return ""
-	}
-	t := newTable(4, "shard", "started", "sent", "verdict", "directory")
-	for _, s := range r.Shards {
-		t.AppendRow(table.Row{s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), s.Dir})
-	}
-	return t.Render()
+	return tableOf(r.Shards, func(s Shard) table.Row {
+		return table.Row{s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), s.Dir}
+	}, 4, "shard", "started", "sent", "verdict", "directory")
 }
 
 // stageTable: how each stage of a run with several went.
 func (r Result) stageTable() string {
-	if len(r.Stages) == 0 {
-		return ""
-	}
-	t := newTable(6, "stage", "sent", "p50", "p99", "max", "errors")
-	for _, s := range r.Stages {
+	return tableOf(r.Stages, func(s StageResult) table.Row {
 		all := s.Latency()
 		if s.Sent == 0 {
-			t.AppendRow(table.Row{s.Name, 0, "-", "-", "-", 0})
-			continue
+			return table.Row{s.Name, 0, "-", "-", "-", 0}
 		}
-		t.AppendRow(table.Row{s.Name, amount.Number(s.Sent), ms(all.P50), ms(all.P99), ms(all.Max), amount.Number(s.Errors())})
-	}
-	return t.Render()
+		return table.Row{s.Name, amount.Number(s.Sent), ms(all.P50), ms(all.P99), ms(all.Max), amount.Number(s.Errors())}
+	}, 6, "stage", "sent", "p50", "p99", "max", "errors")
 }
 
 func (r Result) thresholdTable() string {
-	if len(r.Thresholds) == 0 {
-		return ""
-	}
-	t := newTable(4, "threshold", "limit", "measured", "verdict")
-	for _, h := range r.Thresholds {
-		t.AppendRow(table.Row{h.Name, h.Bound(), h.Value, r.Said(h).Word})
-	}
-	return strings.TrimSuffix(t.Render()+"\n"+r.unjudgedWhy(), "\n")
+	return strings.TrimSuffix(tableOf(r.Thresholds, func(h Threshold) table.Row {
+		return table.Row{h.Name, h.Bound(), h.Value, r.Said(h).Word}
+	}, 4, "threshold", "limit", "measured", "verdict")+"\n"+r.unjudgedWhy(), "\n")
 }
 
 // phaseTable: where the time of a command goes.
 func (r Result) phaseTable() string {
-	if len(r.Phases) == 0 {
-		return ""
-	}
-	t := newTable(5, "phase of a command", "whose time", "p50", "p99", "max")
-	for _, p := range r.Phases {
-		t.AppendRow(table.Row{p.Name, p.Who, ms(p.P50), ms(p.P99), ms(p.Max)})
-	}
-	return t.Render()
+	return tableOf(r.Phases, func(p Phase) table.Row {
+		return table.Row{p.Name, p.Who, ms(p.P50), ms(p.P99), ms(p.Max)}
+	}, 5, "phase of a command", "whose time", "p50", "p99", "max")
 }
 
 func (r Result) searchTable() string {
-	if len(r.Search) == 0 {
-		return ""
-	}
-	t := newTable(4, "rate", "p50", "p99", "verdict", "outcomes")
 	why := ""
-	for _, s := range r.Search {
-		t.AppendRow(table.Row{perSecond(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends()})
+	t := tableOf(r.Search, func(s Step) table.Row {
 		for _, reason := range s.Reasons {
 			why += fmt.Sprintf("\n%s: %s", perSecond(s.Rate), reason)
 		}
-	}
-	return t.Render() + why
+		return table.Row{perSecond(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends()}
+	}, 4, "rate", "p50", "p99", "verdict", "outcomes")
+	return t + why
 }
 
 func (r Result) compareTable() string {

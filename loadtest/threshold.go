@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -71,9 +72,7 @@ func parseThreshold(name, text string) (limit, error) {
 	if meant := elsewhere(name); meant != "" {
 		hint = fmt.Sprintf(", did you mean %q?", meant)
 	}
-	if hint == "" {
-		hint = "; thresholds are a time of an outcome (p99_all, mean_reported, max_offline, service_p50_all), reported_min, refused_max, errors, rate_min and lag_p99"
-	}
+	hint = cmp.Or(hint, "; thresholds are a time of an outcome (p99_all, mean_reported, max_offline, service_p50_all), reported_min, refused_max, errors, rate_min and lag_p99")
 	return limit{}, fmt.Errorf("unknown threshold %q%s", name, hint)
 }
 

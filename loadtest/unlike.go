@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/shard"
 )
 
@@ -52,10 +53,7 @@ func (r *runner) world() string {
 	if r.shard != nil {
 		return ""
 	}
-	var ids []string
-	for _, d := range r.doors {
-		ids = append(ids, d.place.PlaceID+" "+d.id+"\n")
-	}
+	ids := each.Of(r.doors, func(d door) string { return d.place.PlaceID + " " + d.id + "\n" })
 	slices.Sort(ids)
 	sum := sha256.Sum256([]byte(strings.Join(ids, "")))
 	return hex.EncodeToString(sum[:8])

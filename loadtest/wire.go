@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -101,9 +102,7 @@ func (a answer) response(req *http.Request, h *hit) *http.Response {
 			outcome = h.kind
 		}
 	}
-	if outcome == "" {
-		outcome = rejected
-	}
+	outcome = cmp.Or(outcome, rejected)
 	header := http.Header{outcomeHeader: {string(outcome)}, codeHeader: {a.code}, bodyHeader: {string(h.body)}}
 	if a.replayed {
 		header[replayHeader] = []string{"true"}

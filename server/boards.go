@@ -46,4 +46,4 @@ func (s *Server) boards() (err error) {
 }
 
 // Online is the number of connected boards that have said hello.
-func (s *Server) Online() int { return int(s.gateway.Snapshot().Online) }
+func (s *Server) Online() int { return int(s.gateway.Counts().Online.Load()) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/server/command"
 )
@@ -21,10 +22,7 @@ type crash struct {
 
 // arm sets the point and how to die there. It returns an error for an unknown point.
 func (c *crashPoints) arm(at string, die func()) error {
-	names := make([]string, 0, len(command.CrashPoints))
-	for _, p := range command.CrashPoints {
-		names = append(names, string(p))
-	}
+	names := each.Of(command.CrashPoints, func(p command.Point) string { return string(p) })
 	if !slices.Contains(names, at) {
 		return fmt.Errorf("must be one of %s%s", strings.Join(names, ", "), near.Hint(at, names))
 	}

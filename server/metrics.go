@@ -86,60 +86,46 @@ func (m *metrics) family(name, help, label string, counts map[string]func() int6
 
 // watchCommands shows what the command service counts.
 func (m *metrics) watchCommands(s *command.Service) {
-	of := func(field func(command.Counts) int64) func() int64 {
-		return func() int64 { return field(s.Snapshot()) }
-	}
-	m.gauge("doorlab_commands_running", "Door commands in progress.", "", "", func() float64 { return float64(s.Snapshot().Running) })
+	n := s.Counts()
+	m.gauge("doorlab_commands_running", "Door commands in progress.", "", "", func() float64 { return float64(s.InProgress()) })
 	m.family("doorlab_commands_total", "Door commands by outcome; withdrawn: the claim became durable too late, nothing was sent.", "outcome", map[string]func() int64{
-		string(vocab.Reported): of(func(c command.Counts) int64 { return c.Reported }), vocab.Offline: of(func(c command.Counts) int64 { return c.Offline }),
-		vocab.Refused: of(func(c command.Counts) int64 { return c.Refused }), vocab.NoResponse: of(func(c command.Counts) int64 { return c.NoResponse }),
-		string(command.Withdrawn): of(func(c command.Counts) int64 { return c.Withdrawn })})
+		string(vocab.Reported): n.Reported.Load, vocab.Offline: n.Offline.Load, vocab.Refused: n.Refused.Load,
+		vocab.NoResponse: n.NoResponse.Load, string(command.Withdrawn): n.Withdrawn.Load})
 	m.family("doorlab_command_calls_total", "Calls for a door command by result: started a command, joined a running one, "+
 		"replayed a stored answer, refused because the key was used for another request or too many commands were running.", "result", map[string]func() int64{
-		"started": of(func(c command.Counts) int64 { return c.Started }), "joined": of(func(c command.Counts) int64 { return c.Joined }),
-		"replayed": of(func(c command.Counts) int64 { return c.Replayed }), "key_reused": of(func(c command.Counts) int64 { return c.Reused }),
-		"too_many": of(func(c command.Counts) int64 { return c.TooMany })})
-	m.counter("doorlab_commands_recovered_total", "Commands that a previous run left without an outcome, settled as no response at startup.", "", "",
-		of(func(c command.Counts) int64 { return c.Recovered }))
-	m.counter("doorlab_command_late_reports_total", "Reports that settled the record of a command after its 504.", "", "",
-		of(func(c command.Counts) int64 { return c.LateReports }))
+		"started": n.Started.Load, "joined": n.Joined.Load, "replayed": n.Replayed.Load, "key_reused": n.Reused.Load, "too_many": n.TooMany.Load})
+	m.counter("doorlab_commands_recovered_total", "Commands that a previous run left without an outcome, settled as no response at startup.", "", "", n.Recovered.Load)
+	m.counter("doorlab_command_late_reports_total", "Reports that settled the record of a command after its 504.", "", "", n.LateReports.Load)
 	m.family("doorlab_command_reports_dropped_total", "Reports that settled nothing: for an unknown command, for another board's or door's command, or unreadable.", "reason", map[string]func() int64{
-		"unknown": of(func(c command.Counts) int64 { return c.UnknownReports }), "foreign": of(func(c command.Counts) int64 { return c.ForeignReports }),
-		"garbage": of(func(c command.Counts) int64 { return c.GarbageReports })})
+		"unknown": n.UnknownReports.Load, "foreign": n.ForeignReports.Load, "garbage": n.GarbageReports.Load})
 }
 
 // watchBroker shows what the gateway counts.
 func (m *metrics) watchBroker(g *gateway.Gateway, w *world.World) {
-	of := func(field func(gateway.Counts) int64) func() int64 {
-		return func() int64 { return field(g.Snapshot()) }
-	}
+	n := g.Counts()
 	boards := 0
 	for _, p := range w.Places {
 		boards += len(p.Boards)
 	}
 	m.gauge("doorlab_boards", "Boards in the world.", "", "", func() float64 { return float64(boards) })
-	m.gauge("doorlab_boards_online", "Boards that have said hello on their connection.", "", "", func() float64 { return float64(g.Snapshot().Online) })
-	m.gauge("doorlab_broker_connections", "Connections of known boards.", "", "", func() float64 { return float64(g.Snapshot().Connected) })
+	m.gauge("doorlab_boards_online", "Boards that have said hello on their connection.", "", "", func() float64 { return float64(n.Online.Load()) })
+	m.gauge("doorlab_broker_connections", "Connections of known boards.", "", "", func() float64 { return float64(n.Connected.Load()) })
 	m.family("doorlab_broker_connections_total", "Connections by result: accepted from a listener, then refused, replaced by a newer one of the same board, closed before CONNECT to make room for others.",
-		"result", map[string]func() int64{"accepted": of(func(c gateway.Counts) int64 { return c.Accepted }),
-			"refused": of(func(c gateway.Counts) int64 { return c.Refused }), "taken_over": of(func(c gateway.Counts) int64 { return c.Takeovers }),
-			"crowded": of(func(c gateway.Counts) int64 { return c.Crowded })})
+		"result", map[string]func() int64{"accepted": n.Accepted.Load, "refused": n.Refused.Load, "taken_over": n.Takeovers.Load, "crowded": n.Crowded.Load})
 	m.family("doorlab_broker_errors_total", "Failures inside the broker: accepting a connection, a panic that one connection caused.", "kind", map[string]func() int64{
-		"accept": of(func(c gateway.Counts) int64 { return c.AcceptErrors }), "panic": of(func(c gateway.Counts) int64 { return c.Panics })})
-	m.counter("doorlab_board_messages_received_total", "Messages from boards.", "", "", of(func(c gateway.Counts) int64 { return c.Uplinks }))
+		"accept": n.AcceptErrors.Load, "panic": n.Panics.Load})
+	m.counter("doorlab_board_messages_received_total", "Messages from boards.", "", "", n.Uplinks.Load)
 	m.family("doorlab_board_messages_total", "Messages from boards that were accepted, by kind.", "kind", map[string]func() int64{
-		"hello": of(func(c gateway.Counts) int64 { return c.Hellos }), "report": of(func(c gateway.Counts) int64 { return c.Reports }),
-		"record": of(func(c gateway.Counts) int64 { return c.Records })})
+		"hello": n.Hellos.Load, "report": n.Reports.Load, "record": n.Records.Load})
 	reasons := map[string]func() int64{}
 	for _, why := range gateway.DropReasons {
-		reasons[why] = of(func(c gateway.Counts) int64 { return c.Dropped[why] })
+		reasons[why] = func() int64 { return g.Dropped()[why] }
 	}
 	m.family("doorlab_board_messages_dropped_total", "Messages from boards that the server dropped: before hello, unreadable, on a forbidden topic, retained, "+
 		"too large, a report for a command that the board doesn't have or with an invalid result, an answer to an outage policy with an invalid result, a record that can't be kept or is beyond the board's quota, and the permit in a record if the board can't have opened with it (the record is kept).", "reason", reasons)
-	m.counter("doorlab_board_messages_sent_total", "Messages to boards.", "", "", of(func(c gateway.Counts) int64 { return c.Down }))
-	m.counter("doorlab_board_messages_unsent_total", "Messages not delivered because the connection had closed or the board was reading too slowly.", "", "",
-		of(func(c gateway.Counts) int64 { return c.DownDropped }))
-	m.counter("doorlab_commands_unsent_total", "Door commands among the unsent messages.", "", "", of(func(c gateway.Counts) int64 { return c.CommandsUnsent }))
+	m.counter("doorlab_board_messages_sent_total", "Messages to boards.", "", "", n.Down.Load)
+	m.counter("doorlab_board_messages_unsent_total", "Messages not delivered because the connection had closed or the board was reading too slowly.", "", "", n.DownDropped.Load)
+	m.counter("doorlab_commands_unsent_total", "Door commands among the unsent messages.", "", "", n.CommandsUnsent.Load)
 }
 
 // watchSync shows what synchronization counts and how far the connected boards are behind.

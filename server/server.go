@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -111,9 +112,7 @@ type Server struct {
 // New opens the data directory, seeds the world, settles what the previous run left unfinished, and puts the services
 // together. Errors: ErrOtherWorld, store.ErrNewer, and those of the file system.
 func New(cfg Config) (_ *Server, err error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	s := &Server{metrics: newMetrics()}
 	cfg.Log = slog.New(mortal{cfg.Log.Handler(), &s.dead})
 	s.cfg = cfg

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -148,10 +149,7 @@ func fleetFile(c FleetConfig) string {
 }
 
 func (f *Fleet) startControl(l net.Listener, c FleetConfig, spool *history.Spool, server *peer) {
-	token := c.ControlToken
-	if token == "" {
-		token = newToken()
-	}
+	token := cmp.Or(c.ControlToken, newToken())
 	f.Ready.Control, f.Ready.ControlToken = "http://"+l.Addr().String(), token
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", metricsPage(ofProcess(c.Version), f.fleet.Metrics(), recordingMetrics(spool.Len, spool.Size)))

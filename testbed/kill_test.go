@@ -109,7 +109,7 @@ func TestKillWhileWaiting(t *testing.T) {
 		_, _, err := tryOpen(t, c, b.Doors[0].ID, "k")
 		ended <- err
 	}()
-	must.Get(tb.History.Await(t.Context(), 0, func(e history.Event) bool { return e.Kind == history.Publish }))(t)
+	told(t, tb, history.Publish, 1)
 	clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": true}, nil)
 	if err := <-ended; err == nil {
 		t.Error("the caller of a killed server got an answer")

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,10 +55,7 @@ var errRestarting = errors.New("the server is restarting")
 
 // begin starts the server and serves its boards.
 func (t *Testbed) begin(mqtt net.Listener, sip string) error {
-	linkURL := t.cfg.LinkURL
-	if linkURL == "" {
-		linkURL = t.Ready.HTTP
-	}
+	linkURL := cmp.Or(t.cfg.LinkURL, t.Ready.HTTP)
 	s, err := server.New(server.Config{
 		DataDir: t.cfg.DataDir, World: t.cfg.World, Version: t.cfg.Version, Clock: t.clk, Flight: t.flight, History: t.told(), Recording: t.recording, Retention: t.cfg.Retention,
 		Counted: func(boardID string) bool { f := t.boards.Load(); return f != nil && f.Simulates(boardID) },

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -38,9 +39,7 @@ func (t *Testbed) listenAll(c Config) (public, mqtt, ctl net.Listener, err error
 
 // listen takes an address, which its flag gave.
 func (t *Testbed) listen(flag, addr string) (net.Listener, error) {
-	if addr == "" {
-		addr = "127.0.0.1:0"
-	}
+	addr = cmp.Or(addr, "127.0.0.1:0")
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, taken(flag, addr, err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/capture"
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
@@ -43,13 +44,7 @@ func TestStopAnswersEverybody(t *testing.T) {
 			got <- a.Status
 		}()
 	}
-	running := 0
-	must.Get(tb.History.Await(t.Context(), 0, func(e history.Event) bool {
-		if e.Kind == history.Intent {
-			running++
-		}
-		return running == callers
-	}))(t)
+	told(t, tb, history.Intent, callers)
 	if err := tb.Stop(); err != nil {
 		t.Error(err)
 	}
@@ -160,5 +155,20 @@ func TestLateServerKeepsItsDirectory(t *testing.T) {
 			return
 		}
 		runtime.Gosched()
+	}
+}
+
+// told waits until the history has n events of a kind.
+func told(t *testing.T, tb *Testbed, kind string, n int) {
+	t.Helper()
+	for seen := 0; seen < n; {
+		must.OK(t, client.Pause(t.Context(), time.Millisecond))
+		seen = 0
+		must.OK(t, tb.History.Each(0, func(e *history.Event) error {
+			if e.Kind == kind {
+				seen++
+			}
+			return nil
+		}))
 	}
 }

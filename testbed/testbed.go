@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,10 +142,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 }
 
 func (t *Testbed) startControl(c Config, l net.Listener) error {
-	token := c.ControlToken
-	if token == "" {
-		token = t.life.Load().server.ControlToken()
-	}
+	token := cmp.Or(c.ControlToken, t.life.Load().server.ControlToken())
 	secured := t.ofControl(l)
 	t.Ready.Control, t.Ready.ControlToken = t.consoleURL, token
 	t.life.Load().mountControl(t, token)

@@ -161,8 +161,15 @@ type events struct {
 
 func (e *events) until(t *testing.T, what string, match func(history.Event) bool) {
 	t.Helper()
-	var err error
-	if e.seq, err = e.log.Await(t.Context(), e.seq, match); err != nil {
-		t.Fatalf("no %s: %v", what, err)
+	for found := false; !found; {
+		must.OK(t, e.log.Each(e.seq, func(x *history.Event) error {
+			if !found {
+				e.seq, found = x.Seq, match(*x)
+			}
+			return nil
+		}))
+		if err := client.Pause(t.Context(), time.Millisecond); err != nil {
+			t.Fatalf("no %s: %v", what, err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
 )
@@ -52,10 +53,7 @@ func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 	for i, c := range spec.Commands {
 		spec.Commands[i] = strings.TrimPrefix(c, "door.")
 	}
-	ids := make([]string, len(chosen))
-	for i, b := range chosen {
-		ids[i] = b.ID
-	}
+	ids := each.Of(chosen, func(b Info) string { return b.ID })
 	if spec.Share == nil {
 		return func() []string { return ids }, nil
 	}

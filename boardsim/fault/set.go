@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
@@ -49,9 +51,7 @@ type armed struct {
 
 // New returns an empty set.
 func New(c Config) *Set {
-	if c.Clock == nil {
-		c.Clock = clock.Real{}
-	}
+	c.Clock = cmp.Or[clock.Clock](c.Clock, clock.Real{})
 	return &Set{c: c, byBoard: map[string][]*armed{}, hits: map[string]int64{}}
 }
 
@@ -206,10 +206,7 @@ func (s *Set) Reset() []faults.Armed {
 	s.mu.Lock()
 	all := s.armed
 	s.armed = nil
-	out := make([]faults.Armed, 0, len(all))
-	for _, a := range all {
-		out = append(out, s.drop(a))
-	}
+	out := each.Of(all, s.drop)
 	s.mu.Unlock()
 	for _, a := range all {
 		s.tell(a)
@@ -221,11 +218,7 @@ func (s *Set) Reset() []faults.Armed {
 func (s *Set) List() []faults.Armed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]faults.Armed, 0, len(s.armed))
-	for _, a := range s.armed {
-		out = append(out, a.state())
-	}
-	return out
+	return each.Of(s.armed, (*armed).state)
 }
 
 // Hits counts by fault name over the set's life, including faults that have ended.

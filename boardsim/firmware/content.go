@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -250,11 +251,7 @@ func (c *Content) find() *people {
 // person lists all grants of a phone, by id.
 func (c *Content) person(phoneHash string) []access.Grant {
 	items := c.find().byPhone[phoneHash]
-	out := make([]access.Grant, 0, len(items))
-	for _, it := range items {
-		out = append(out, it.grant)
-	}
-	return out
+	return each.Of(items, func(it *item) access.Grant { return it.grant })
 }
 
 // link finds the person behind a token; ok is false for an unknown or revoked one.

@@ -22,10 +22,8 @@ func shorter(s *state, ev event) {
 
 // bugs are the board bugs that need no constant.
 var bugs = map[string]func(Step) Step{
-	"denied-revoked-moves-relay": func(step Step) Step { return denied(step, "revoked") },
-	"denied-stranger-moves-relay": func(step Step) Step {
-		return denied(step, "no_valid_grant")
-	},
+	"denied-revoked-moves-relay":  func(step Step) Step { return denied(step, "revoked") },
+	"denied-stranger-moves-relay": func(step Step) Step { return denied(step, "no_valid_grant") },
 	"opened-in-outage-moves-nothing": moved(func(was state, ev event, e *firmware.Entry) bool {
 		return ev.Kind != firmware.Present || was.Outage.Online || e.Action != firmware.ActPulse
 	}),
@@ -51,69 +49,43 @@ var bugs = map[string]func(Step) Step{
 		}
 		return true
 	}),
-	"flash-loses-records": said(func(e *effect) bool { return e.Kind != firmware.Persist || e.Parts&firmware.PartRecord == 0 }),
-	"reboot-forgets-commands": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Reboot {
-			s.Done = nil
+	"flash-loses-records":     said(func(e *effect) bool { return e.Kind != firmware.Persist || e.Parts&firmware.PartRecord == 0 }),
+	"reboot-forgets-commands": on(firmware.Reboot, func(s *state, _ *event) { s.Done = nil }),
+	"reboot-forgets-reports": on(firmware.Reboot, func(s *state, _ *event) {
+		s.Done = slices.Clone(s.Done)
+		for i := range s.Done {
+			s.Done[i].Acked = true
 		}
 	}),
-	"reboot-forgets-reports": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Reboot {
-			s.Done = slices.Clone(s.Done)
-			for i := range s.Done {
-				s.Done[i].Acked = true
-			}
-		}
+	"late-policy-stored": on(firmware.Config, func(_ *state, ev *event) { ev.Config.NotAfterMs = math.MaxInt64 }),
+	"reboot-forgets-hold-end": on(firmware.Reboot, func(s *state, _ *event) {
+		doors(s, func(d *firmware.Door) { d.HoldEnd = 0 })
 	}),
-	"late-policy-stored": before(func(_ *state, ev *event) {
-		if ev.Kind == firmware.Config {
-			ev.Config.NotAfterMs = math.MaxInt64
-		}
+	"reboot-ends-holds": on(firmware.Reboot, func(s *state, _ *event) {
+		doors(s, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
 	}),
-	"reboot-forgets-hold-end": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Reboot {
-			doors(s, func(d *firmware.Door) { d.HoldEnd = 0 })
-		}
-	}),
-	"reboot-ends-holds": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Reboot {
-			doors(s, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
-		}
-	}),
-	"reboot-restarts-outage-age": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Reboot && !s.Outage.Online {
+	"reboot-restarts-outage-age": on(firmware.Reboot, func(s *state, ev *event) {
+		if !s.Outage.Online {
 			s.Outage.Contact, s.Outage.Over = ev.Mono, false
 		}
 	}),
-	"reboot-forgets-outage-policy": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Reboot {
-			s.Netloss = wire.Netloss{GraceSec: wire.DefaultGraceSec, Channels: map[int]string{1: "close", 2: "close"}}
-		}
+	"reboot-forgets-outage-policy": on(firmware.Reboot, func(s *state, _ *event) {
+		s.Netloss = wire.Netloss{GraceSec: wire.DefaultGraceSec, Channels: map[int]string{1: "close", 2: "close"}}
 	}),
-	"reboot-forgets-content": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Reboot {
-			s.Content = &firmware.Content{}
-		}
-	}),
+	"reboot-forgets-content":      on(firmware.Reboot, func(s *state, _ *event) { s.Content = &firmware.Content{} }),
 	"lost-clock-decides":          before(func(_ *state, ev *event) { ev.ClockLost = false }),
 	"silent-outage-30s-short":     before(func(_ *state, ev *event) { ev.Heard += 30_000 }),
 	"silent-outage-from-noticing": before(func(_ *state, ev *event) { ev.Silent = false }),
 	"decides-until-40-hours":      func(step Step) Step { return younger(step, 4*3_600_000) },
 	"stops-at-35-hours":           func(step Step) Step { return younger(step, -3_600_000) },
-	"connection-ends-outage": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Connected {
-			s.Outage = firmware.Outage{Online: true}
-		}
-	}),
+	"connection-ends-outage":      on(firmware.Connected, func(s *state, _ *event) { s.Outage = firmware.Outage{Online: true} }),
 	"close-leaves-the-pulse": after(func(was state, ev event, s *state, out []effect) []effect {
 		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdClose {
-			doors(s, func(d *firmware.Door) {
-				for _, w := range was.Doors {
-					if w.ID == d.ID && w.PulseEnd > ev.Mono {
-						d.PulseEnd = w.PulseEnd
-					}
+			for _, w := range was.Doors {
+				if w.PulseEnd > ev.Mono {
+					door(s, w.ID, func(d *firmware.Door) { d.PulseEnd = w.PulseEnd })
 				}
-			})
+			}
 			out = slices.DeleteFunc(out, func(e effect) bool { return e.Kind == firmware.Released })
 		}
 		return out
@@ -140,30 +112,22 @@ var bugs = map[string]func(Step) Step{
 			}
 		}
 	}),
-	"links-dead-in-outage": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Present && !s.Outage.Online && ev.TokenHash != "" {
+	"links-dead-in-outage": on(firmware.Present, func(s *state, ev *event) {
+		if !s.Outage.Online && ev.TokenHash != "" {
 			ev.TokenHash = "0"
 		}
 	}),
-	"phones-dead-in-outage": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Present && !s.Outage.Online && ev.PhoneHash != "" {
+	"phones-dead-in-outage": on(firmware.Present, func(s *state, ev *event) {
+		if !s.Outage.Online && ev.PhoneHash != "" {
 			ev.PhoneHash = "0"
 		}
 	}),
-	"windows-ignored-in-outage": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Present && !s.Outage.Online {
-			c := *s.Content
-			c.Windows = nil
-			s.Content = &c
+	"windows-ignored-in-outage": on(firmware.Present, func(s *state, _ *event) {
+		if !s.Outage.Online {
+			windowless(s)
 		}
 	}),
-	"windows-ignored-on-site": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Present {
-			c := *s.Content
-			c.Windows = nil
-			s.Content = &c
-		}
-	}),
+	"windows-ignored-on-site":       on(firmware.Present, func(s *state, _ *event) { windowless(s) }),
 	"outage-knows-what-others-know": neighbours,
 	"sync-acknowledged-not-applied": func(step Step) Step {
 		return func(s state, ev event) (state, []effect) {
@@ -264,29 +228,21 @@ var bugs = map[string]func(Step) Step{
 			was := s.Doors
 			s, out := step(s, ev)
 			if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdClose {
-				doors(&s, func(d *firmware.Door) {
-					for _, w := range was {
-						if w.ID == d.ID {
-							d.Held, d.HoldEnd = w.Held, w.HoldEnd
-						}
-					}
-				})
+				for _, w := range was {
+					door(&s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = w.Held, w.HoldEnd })
+				}
 			}
 			return s, out
 		}
 	},
 	"open-ends-the-hold": after(func(_ state, ev event, s *state, out []effect) []effect {
 		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdOpen {
-			doors(s, func(d *firmware.Door) {
-				if d.ID == ev.Command.DoorID {
-					d.Held, d.HoldEnd = false, 0
-				}
-			})
+			door(s, ev.Command.DoorID, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
 		}
 		return out
 	}),
-	"forced-leaf-is-open": before(func(_ *state, ev *event) {
-		if ev.Kind == firmware.Leaf && ev.Action == firmware.LeafForce {
+	"forced-leaf-is-open": on(firmware.Leaf, func(_ *state, ev *event) {
+		if ev.Action == firmware.LeafForce {
 			ev.Action = firmware.LeafClose
 		}
 	}),
@@ -313,10 +269,8 @@ var bugs = map[string]func(Step) Step{
 		}
 		return out
 	}),
-	"commands-of-old-connections-taken": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Command {
-			ev.Command.Epoch = s.Epoch
-			ev.SessionMs = min(max(ev.SessionMs, 1), ev.Command.NotAfterMs)
-		}
+	"commands-of-old-connections-taken": on(firmware.Command, func(s *state, ev *event) {
+		ev.Command.Epoch = s.Epoch
+		ev.SessionMs = min(max(ev.SessionMs, 1), ev.Command.NotAfterMs)
 	}),
 }

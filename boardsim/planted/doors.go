@@ -15,11 +15,7 @@ var doorBugs = map[string]func(Step) Step{
 			if w.Rest != wire.RestHold || !w.Held || s.Doors[i].Held || !s.Outage.Online {
 				continue
 			}
-			doors(s, func(d *firmware.Door) {
-				if d.ID == w.ID {
-					d.Held, d.HoldEnd = true, w.HoldEnd
-				}
-			})
+			door(s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = true, w.HoldEnd })
 			out = slices.DeleteFunc(out, func(e effect) bool {
 				return e.Kind == firmware.Actuate && e.Entry.DoorID == w.ID && e.Entry.Cause == firmware.CauseOutage
 			})
@@ -35,11 +31,7 @@ var doorBugs = map[string]func(Step) Step{
 	"end-of-a-pulse-ends-the-hold": after(func(was state, _ event, s *state, out []effect) []effect {
 		for i, w := range was.Doors {
 			if w.PulseEnd > 0 && s.Doors[i].PulseEnd == 0 && s.Doors[i].Held {
-				doors(s, func(d *firmware.Door) {
-					if d.ID == w.ID {
-						d.Held, d.HoldEnd = false, 0
-					}
-				})
+				door(s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
 			}
 		}
 		return out
@@ -48,23 +40,15 @@ var doorBugs = map[string]func(Step) Step{
 		if ev.Kind == firmware.Command && ev.Command.Minutes > 0 {
 			for i, w := range was.Doors {
 				if w.Held && w.HoldEnd > s.Doors[i].HoldEnd && s.Doors[i].Held {
-					doors(s, func(d *firmware.Door) {
-						if d.ID == w.ID {
-							d.HoldEnd = w.HoldEnd
-						}
-					})
+					door(s, w.ID, func(d *firmware.Door) { d.HoldEnd = w.HoldEnd })
 				}
 			}
 		}
 		return out
 	}),
-	"closed-leaf-ends-the-hold": before(func(s *state, ev *event) {
-		if ev.Kind == firmware.Leaf && ev.Action == firmware.LeafClose {
-			doors(s, func(d *firmware.Door) {
-				if d.ID == ev.DoorID {
-					d.Held, d.HoldEnd = false, 0
-				}
-			})
+	"closed-leaf-ends-the-hold": on(firmware.Leaf, func(s *state, ev *event) {
+		if ev.Action == firmware.LeafClose {
+			door(s, ev.DoorID, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
 		}
 	}),
 	"grace-of-0-is-the-default": before(func(_ *state, ev *event) {

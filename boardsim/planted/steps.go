@@ -49,6 +49,29 @@ func moved(do func(was state, ev event, e *firmware.Entry) bool) func(Step) Step
 	})
 }
 
+// on is before for events of one kind.
+func on(kind firmware.Kind, do func(s *state, ev *event)) func(Step) Step {
+	return before(func(s *state, ev *event) {
+		if ev.Kind == kind {
+			do(s, ev)
+		}
+	})
+}
+
+func door(s *state, id string, do func(d *firmware.Door)) {
+	doors(s, func(d *firmware.Door) {
+		if d.ID == id {
+			do(d)
+		}
+	})
+}
+
+func windowless(s *state) {
+	c := *s.Content
+	c.Windows = nil
+	s.Content = &c
+}
+
 // doors makes the doors writable.
 func doors(s *state, do func(d *firmware.Door)) {
 	s.Doors = slices.Clone(s.Doors)

@@ -82,10 +82,7 @@ func (f *ageFlags) check() (err error) {
 }
 
 func runAge(ctx context.Context, e *env, f *ageFlags) error {
-	out := f.out
-	if out == "" {
-		out = filepath.Join("runs", "age-"+clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(f.Seed, 10))
-	}
+	out := cmp.Or(f.out, filepath.Join("runs", "age-"+clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(f.Seed, 10)))
 	dir, cleanup, err := freshDir(f.data)
 	if err != nil {
 		return err

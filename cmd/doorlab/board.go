@@ -14,28 +14,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // boardRow is a board as the control API shows it.
-type boardRow struct {
-	BoardID         string           `json:"boardId"`
-	PlaceID         string           `json:"placeId"`
-	Online          bool             `json:"online"`
-	Phase           string           `json:"phase"`
-	OutageAgeSec    float64          `json:"outageAgeSec"`
-	DesiredRevision int64            `json:"desiredRevision"`
-	AppliedRevision int64            `json:"appliedRevision"`
-	BufferedRecords int              `json:"bufferedRecords"`
-	Dropped         map[string]int64 `json:"dropped"`
-	Doors           []struct {
-		DoorID   string `json:"doorId"`
-		Channel  int    `json:"channel"`
-		Standing struct {
-			State string `json:"state"`
-			Leaf  string `json:"leaf"`
-		} `json:"standing"`
-	} `json:"doors"`
-}
+type boardRow struct{ control.Board }
 
 func (b boardRow) cells(names nameOf) []string {
 	return []string{b.BoardID, names.of(b.PlaceID), b.Phase, outage(b.OutageAgeSec),
@@ -98,23 +83,10 @@ func boardTell(e *env) *cobra.Command {
   doorlab board tell brd_... --channel cmd \
     --payload '{"id":"cmd_1","epoch":4294967301,"channel":1,"command":"open","notAfterMs":900000}'`, "one board id",
 		func(l labCall, args []string) error {
-			body := map[string]any{}
-			flags := l.c.Flags()
-			if flags.Changed("channel") {
-				body["channel"] = channel
+			if l.c.Flags().Changed("payload") && !json.Valid([]byte(payload)) {
+				return usagef("--payload must be JSON; --raw sends anything")
 			}
-			if flags.Changed("raw") {
-				body["raw"] = raw
-			}
-			if flags.Changed("payload") {
-				if !json.Valid([]byte(payload)) {
-					return usagef("--payload must be JSON; --raw sends anything")
-				}
-				body["payload"] = json.RawMessage(payload)
-			}
-			if flags.Changed("alone") {
-				body["alone"] = alone
-			}
+			body := l.given(map[string]any{"channel": channel, "raw": raw, "payload": json.RawMessage(payload), "alone": alone})
 			var out toldRow
 			return l.do(http.MethodPost, "/boards/"+url.PathEscape(args[0])+"/tell", body, &out, func() { out.show(l.out) })
 		}, func(c *cobra.Command) {
@@ -166,36 +138,21 @@ func boardRotate(e *env) *cobra.Command {
 }
 
 func boardList(e *env) *cobra.Command {
-	var place string
-	var limit, offset int
-	c := labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
+	var part pageFlags
+	return labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
-			if err := page(limit, offset); err != nil {
-				return err
-			}
-			id, err := l.place(place)
+			q, err := part.query(l)
 			if err != nil {
 				return err
 			}
-			q := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}}
-			if id != "" {
-				q.Set("placeId", id)
-			}
 			var list []boardRow
 			return l.page("/boards", q, "board", &list, func() int {
-				rows := make([][]string, 0, len(list))
 				names := l.names()
-				for _, b := range list {
-					rows = append(rows, b.cells(names))
-				}
+				rows := each.Of(list, func(b boardRow) []string { return b.cells(names) })
 				l.list(boardHeading, rows, "No simulated boards here.")
 				return len(rows)
 			})
-		})
-	c.Flags().StringVar(&place, "place", "", "only the boards of this place, by id or name")
-	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
-	c.Flags().IntVar(&offset, "offset", 0, "skip this many boards")
-	return c
+		}, part.flags("only the boards of this place, by id or name", "skip this many boards"))
 }
 
 func boardShow(e *env) *cobra.Command {
@@ -205,11 +162,10 @@ func boardShow(e *env) *cobra.Command {
 			return l.do(http.MethodGet, "/boards/"+url.PathEscape(args[0]), nil, &b, func() {
 				l.table(boardHeading, [][]string{b.cells(l.names())})
 				fmt.Fprintln(l.out)
-				var rows [][]string
-				for _, d := range b.Doors {
-					rows = append(rows, []string{d.DoorID, strconv.Itoa(d.Channel), d.Standing.State, d.Standing.Leaf})
-				}
-				l.table("DOOR CHANNEL STATE LEAF", rows)
+				l.table("DOOR CHANNEL STATE LEAF", each.Of(b.Doors, func(d control.Door) []string {
+					s := cmp.Or(d.Standing, &control.Standing{})
+					return []string{d.DoorID, strconv.Itoa(d.Channel), s.State, s.Leaf}
+				}))
 				fmt.Fprint(l.out, b.dropped())
 			})
 		})
@@ -232,11 +188,9 @@ func boardJournal(e *env) *cobra.Command {
 		func(l labCall, args []string) error {
 			var list []journalRow
 			return l.do(http.MethodGet, "/boards/"+url.PathEscape(args[0])+"/journal", nil, &list, func() {
-				rows := make([][]string, 0, len(list))
-				for _, j := range list {
-					rows = append(rows, []string{strconv.FormatInt(j.Seq, 10), j.At, j.DoorID, j.Action, j.Cause, j.by()})
-				}
-				l.list("SEQ AT DOOR ACTION CAUSE BY", rows, "The journal is empty: the relays of this board have done nothing yet.")
+				l.list("SEQ AT DOOR ACTION CAUSE BY", each.Of(list, func(j journalRow) []string {
+					return []string{strconv.FormatInt(j.Seq, 10), j.At, j.DoorID, j.Action, j.Cause, j.by()}
+				}), "The journal is empty: the relays of this board have done nothing yet.")
 			})
 		})
 }

@@ -185,18 +185,23 @@ func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.
 		}
 		fmt.Fprintln(e.out, "Press Ctrl-C to stop.")
 	}
+	return untilStopped(ctx, e, f.Failed(), f.Stop)
+}
+
+// untilStopped lets what has started run until ctx ends or it dies, and stops it. It stops at once if the ready line couldn't be written.
+func untilStopped(ctx context.Context, e *env, failed <-chan error, stop func() error) error {
 	if err := e.told(); err != nil {
-		return cmp.Or(f.Stop(), err)
+		return cmp.Or(stop(), err)
 	}
 	var died error
 	select {
 	case <-ctx.Done():
-	case died = <-f.Failed():
+	case died = <-failed:
 	}
-	if err := errors.Join(died, f.Stop()); err != nil {
+	if err := errors.Join(died, stop()); err != nil {
 		return failf("%s", err)
 	}
-	return nil
+	return nil // what SIGINT or SIGTERM stopped has done its job
 }
 
 // startFleet connects the boards and returns when all are connected.

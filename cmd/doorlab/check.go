@@ -60,9 +60,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			if err := knownVars(o.Vars, files); err != nil {
 				return err
 			}
-			if out == "" {
-				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(f.seed, 1), 10))
-			}
+			out = cmp.Or(out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(f.seed, 1), 10)))
 			f.all = len(args) > 0 && c.Flags().Changed("boards")
 			if pick.shuffle != "" && !v.quiet {
 				fmt.Fprintf(e.err, "shuffled; --shuffle=%s repeats the order\n", pick.shuffle)

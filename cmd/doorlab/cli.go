@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 )
 
@@ -43,6 +44,14 @@ func (e exit) Error() string { return e.msg }
 
 func usagef(format string, a ...any) error { return exit{codeUsage, fmt.Sprintf(format, a...)} }
 func failf(format string, a ...any) error  { return exit{codeFailure, fmt.Sprintf(format, a...)} }
+
+// trouble is a failure with what the words say; nil if err is.
+func trouble(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return failf("%s: %s", what, reason(err))
+}
 
 // exitCode ends a command whose verdict was printed; nil for 0.
 func exitCode(code int) error {
@@ -73,9 +82,7 @@ func (o *output) Write(b []byte) (int, error) {
 	n, err := o.Writer.Write(b)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.err == nil {
-		o.err = err
-	}
+	o.err = cmp.Or(o.err, err)
 	return n, err
 }
 
@@ -204,33 +211,27 @@ func helps(root *cobra.Command, e *env) {
 		}
 	})
 	root.InitDefaultHelpCmd()
-	for _, c := range root.Commands() {
-		if c.Name() != "help" {
-			continue
+	help, _, _ := root.Find([]string{"help"})
+	help.RunE = func(_ *cobra.Command, args []string) error {
+		about, rest, err := root.Find(args)
+		switch {
+		case err != nil || len(rest) > 0 && about == root:
+			return root.Args(root, args)
+		case len(rest) > 0 && about.HasSubCommands():
+			return subcommand(commandPath(about))(about, rest)
+		case len(rest) > 0:
+			return usagef("%s has no commands of its own, got %q", commandPath(about), rest[0])
 		}
-		c.RunE = func(_ *cobra.Command, args []string) error {
-			about, rest, err := root.Find(args)
-			switch {
-			case err != nil || len(rest) > 0 && about == root:
-				return root.Args(root, args)
-			case len(rest) > 0 && about.HasSubCommands():
-				return subcommand(commandPath(about))(about, rest)
-			case len(rest) > 0:
-				return usagef("%s has no commands of its own, got %q", commandPath(about), rest[0])
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
 	}
 }
 
 // shells has the completion command name its shells when it is given another.
 func shells(root *cobra.Command) {
-	root.InitDefaultCompletionCmd() // it will write to where root writes now
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Args, c.RunE = subcommand("completion"), func(c *cobra.Command, _ []string) error { return c.Help() }
-		}
+	root.InitDefaultCompletionCmd()                                 // it will write to where root writes now
+	if c, _, err := root.Find([]string{"completion"}); err == nil { // man pages go without
+		c.Args, c.RunE = subcommand("completion"), func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 }
 
@@ -286,9 +287,4 @@ Every flag can be set by an environment variable: --http is DOORLAB_HTTP. Flags 
 environment{{if .LocalFlags.Lookup "config"}}, which overrides the --config file{{end}}.
 {{end}}`
 
-func commandNames(c *cobra.Command) (names []string) {
-	for _, s := range c.Commands() {
-		names = append(names, s.Name())
-	}
-	return names
-}
+func commandNames(c *cobra.Command) []string { return each.Of(c.Commands(), (*cobra.Command).Name) }

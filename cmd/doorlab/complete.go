@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/loadtest"
-	"github.com/doorlab/doorlab/scenarios"
 )
 
 // What the shell completes: names that the binary knows, and places and boards of the
@@ -115,15 +113,6 @@ func listed[T any](ctx context.Context, c client.Client, path string, line func(
 	return out
 }
 
-// scenarioNames are the built-in scenarios.
-func scenarioNames() (out []string) {
-	files, _ := fs.Glob(scenarios.Files, "*.yaml") // embedded: cannot fail
-	for _, f := range files {
-		out = append(out, strings.TrimSuffix(f, ".yaml"))
-	}
-	return out
-}
-
 // completions tells every command what its flags and arguments can be. Flags of one
 // name take the same values everywhere.
 func completions(root *cobra.Command, e *env) {
@@ -132,6 +121,7 @@ func completions(root *cobra.Command, e *env) {
 		"clock": fixed("real", "virtual"), "link": fixed("memory", "tcp"), "client": fixed("paho", "light"), "scope": fixed("space:partner", "device:door"),
 		"command": fixed("open", "hold", "close"), "place": asked(e, placeNames), "board": asked(e, boardNames), "from": words(loadtest.Embedded),
 	}
+	scenarioNames := func() []string { names, _ := builtIn(); return names } // embedded: cannot fail
 	args := map[string]cobra.CompletionFunc{
 		"check": orFiles(scenarioNames), "check list": orFiles(scenarioNames), "load": orFiles(loadtest.Embedded),
 		"load new":  cobra.NoFileCompletions,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -35,9 +36,7 @@ func doctorCommand(e *env) *cobra.Command {
 					return err
 				}
 			}
-			if data == "" {
-				data = os.TempDir()
-			}
+			data = cmp.Or(data, os.TempDir())
 			m := doctor.Machine{Descriptors: listen.Descriptors(), Memory: doctor.Memory(os.DirFS("/")), CPUs: runtime.GOMAXPROCS(0)}
 			findings := []doctor.Finding{doctor.Descriptors(m.Descriptors), doctor.Port("http", http), doctor.Port("mqtt", mqtt)}
 			if control != "" {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
@@ -89,10 +90,7 @@ func faultNames(e *env) *cobra.Command {
 			fmt.Fprintln(w, "FAULT\tPARAMETERS\tWHAT HAPPENS")
 			for _, name := range faults.Names() {
 				f, _ := faults.Lookup(name)
-				var params []string
-				for _, p := range f.Params {
-					params = append(params, p.Name)
-				}
+				params := each.Of(f.Params, func(p faults.Param) string { return p.Name })
 				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, cmp.Or(strings.Join(params, " "), "-"), strings.ReplaceAll(f.Does, "`", ""))
 			}
 			return w.Flush()
@@ -226,11 +224,9 @@ func faultList(e *env) *cobra.Command {
 		func(l labCall, _ []string) error {
 			var list []faultRow
 			return l.do(http.MethodGet, "/faults", nil, &list, func() {
-				rows := make([][]string, 0, len(list))
-				for _, f := range list {
-					rows = append(rows, []string{f.FaultID, f.Fault, f.on(), f.with(), f.Since.UTC().Format(time.RFC3339), f.ends(), strconv.FormatInt(f.Hits, 10)})
-				}
-				l.list("ID FAULT BOARDS WITH SINCE UNTIL HITS", rows, "No faults are armed.")
+				l.list("ID FAULT BOARDS WITH SINCE UNTIL HITS", each.Of(list, func(f faultRow) []string {
+					return []string{f.FaultID, f.Fault, f.on(), f.with(), f.Since.UTC().Format(time.RFC3339), f.ends(), strconv.FormatInt(f.Hits, 10)}
+				}), "No faults are armed.")
 			})
 		})
 }

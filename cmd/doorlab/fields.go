@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,13 @@ var flagOf = map[string]string{
 	"boards": "board", "placeId": "place", "share": "share", "doorIds": "door", "commands": "command", "nth": "nth", "for": "for", "params": "param",
 	"entryPhone": "entry-phone", "timezone": "timezone", "closures": "closure", "holidays": "holiday", "entryPermitMaxHours": "max-hours",
 	"doorId": "door", "phone": "phone", "at": "at", "status": "status", "scopes": "scope", "name": "name", "channel": "channel", "payload": "payload", "raw": "raw",
+	"phoneEnabled": "phone-entry", "entry": "entry", "alone": "alone",
+}
+
+// given are those fields of a body whose flags were given.
+func (l labCall) given(fields map[string]any) map[string]any {
+	maps.DeleteFunc(fields, func(name string, _ any) bool { return !l.c.Flags().Changed(flagOf[name]) })
+	return fields
 }
 
 // fieldError is callError with the flag in the place of the field that was refused, and with the argument in that of a

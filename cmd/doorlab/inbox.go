@@ -11,23 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/golive"
+	"github.com/doorlab/doorlab/internal/inbox"
 )
 
 // inboxRow is a request as the control API shows it.
 type inboxRow struct {
-	Seq            int64     `json:"seq"`
-	Came           time.Time `json:"cameAt"`
-	Customer       bool      `json:"customer"`
-	Method         string    `json:"method"`
-	Path           string    `json:"path"`
-	Status         int       `json:"status"`
-	Code           string    `json:"code"`
-	IdempotencyKey string    `json:"idempotencyKey"`
-	Replayed       bool      `json:"replayed"`
-	Request        string    `json:"request"`
-	Answer         string    `json:"answer"`
-	Moved          []struct {
+	inbox.Entry
+	Moved []struct {
 		Action string `json:"action"`
 	} `json:"moved"`
 	Curl, Scenario string
@@ -82,19 +74,12 @@ func inboxList(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q := url.Values{"placeId": {id}, "limit": {strconv.Itoa(limit)}}
-			for name, v := range map[string]string{"status": status, "path": path, "key": key} {
-				if v != "" {
-					q.Set(name, v)
-				}
-			}
+			q := query(map[string]string{"placeId": id, "limit": strconv.Itoa(limit), "status": status, "path": path, "key": key})
 			var list []inboxRow
 			return l.do(http.MethodGet, "/inbox?"+q.Encode(), nil, &list, func() {
-				rows := make([][]string, 0, len(list))
-				for _, r := range list {
-					rows = append(rows, []string{strconv.FormatInt(r.Seq, 10), r.Came.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()})
-				}
-				l.list("SEQ AT METHOD PATH STATUS CODE KEY MOVED", rows, "No requests.")
+				l.list("SEQ AT METHOD PATH STATUS CODE KEY MOVED", each.Of(list, func(r inboxRow) []string {
+					return []string{strconv.FormatInt(r.Seq, 10), r.Came.Format(time.RFC3339), r.Method, r.Path, strconv.Itoa(r.Status), cmp.Or(r.Code, "-"), cmp.Or(r.IdempotencyKey, "-"), r.moved()}
+				}), "No requests.")
 			})
 		})
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name (default: the only test place)")

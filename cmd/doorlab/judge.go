@@ -45,10 +45,12 @@ The results of the steps' own assertions, and what a load measured, are kept. Th
 }
 
 // isLoad reports whether a directory was written by load.
-func isLoad(dir string) bool {
-	_, noResult := os.Stat(filepath.Join(dir, "result.json"))
-	_, noVerdicts := os.Stat(filepath.Join(dir, "verdicts.json"))
-	return noResult == nil && noVerdicts != nil
+func isLoad(dir string) bool { return has(dir, "result.json") && !has(dir, "verdicts.json") }
+
+// has says whether a directory has a file.
+func has(dir, file string) bool {
+	_, err := os.Stat(filepath.Join(dir, file))
+	return err == nil
 }
 
 func judgeLoad(e *env, v *view, asJSON bool, dir string) error {
@@ -70,16 +72,12 @@ func judgeLoad(e *env, v *view, asJSON bool, dir string) error {
 
 // notJudged says what a directory is that can't be judged.
 func notJudged(dir string, err error) error {
-	has := func(file string) bool {
-		_, err := os.Stat(filepath.Join(dir, file))
-		return err == nil
-	}
 	switch info, _ := os.Stat(dir); {
 	case info != nil && !info.IsDir():
 		return usagef("%s is a file; judge takes the run directory that it is in, %s", dir, filepath.Dir(dir))
-	case has("verdicts.json"):
+	case has(dir, "verdicts.json"):
 		return usagef("%s can't be judged: %s", dir, reason(err))
-	case has("."):
+	case has(dir, "."):
 		return usagef("%s is not a run directory: it has no verdicts.json or result.json", dir)
 	}
 	return usagef("%s is not a run directory: %s", dir, bare(err))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/testbed"
 )
 
@@ -70,13 +71,10 @@ func beside(data string) (client.Client, func() error, error) {
 // dataThere checks that there is a directory at all.
 func dataThere(data string) error {
 	info, err := os.Stat(data)
-	switch {
-	case err != nil:
-		return failf("--data: %s", reason(err))
-	case !info.IsDir():
-		return failf("--data: %s: not a directory", data)
+	if err == nil && !info.IsDir() {
+		err = &os.PathError{Path: data, Err: errors.New("not a directory")}
 	}
-	return nil
+	return trouble("--data", err)
 }
 
 func keysCommand(e *env) *cobra.Command {
@@ -132,15 +130,9 @@ func keysList(e *env) *cobra.Command {
 			var keys []control.Key
 			return l.do(http.MethodGet, "/keys"+query, nil, &keys, func() {
 				names := l.names()
-				rows := make([][]string, 0, len(keys))
-				for _, k := range keys {
-					revoked := "-"
-					if k.RevokedAt != nil {
-						revoked = *k.RevokedAt
-					}
-					rows = append(rows, []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), revoked})
-				}
-				l.list("KEY PLACE NAME SCOPES REVOKED", rows, "No keys.")
+				l.list("KEY PLACE NAME SCOPES REVOKED", each.Of(keys, func(k control.Key) []string {
+					return []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), orElse(k.RevokedAt, "-")}
+				}), "No keys.")
 			})
 		}, func(c *cobra.Command) {
 			c.Flags().StringVar(&place, "place", "", "show only the keys of this place (id or name)")

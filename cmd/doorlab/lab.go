@@ -116,6 +116,14 @@ func (e *env) list(heading string, rows [][]string, nothing string) {
 	e.table(heading, rows)
 }
 
+// orElse is a text that may be missing, or what stands for it.
+func orElse(s *string, missing string) string {
+	if s == nil {
+		return missing
+	}
+	return *s
+}
+
 // group is a command that only has commands of its own.
 func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -231,5 +232,5 @@ func TestBoardShowsWhatWasDropped(t *testing.T) {
 	if got := (&boardRow{}).dropped(); got != "" {
 		t.Errorf("nothing was dropped: got %q", got)
 	}
-	contains(t, (&boardRow{Dropped: map[string]int64{"garbage": 2, "early": 1}}).dropped(), "dropped: early 1, garbage 2.")
+	contains(t, (&boardRow{control.Board{Dropped: map[string]int64{"garbage": 2, "early": 1}}}).dropped(), "dropped: early 1, garbage 2.")
 }

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"net/url"
+	"strconv"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/doctor"
 	"github.com/doorlab/doorlab/internal/world"
@@ -38,6 +42,41 @@ func positive(flag string, d time.Duration) error {
 // boardsFlag checks --boards. How many boards really fit depends on how they reach the broker (overTCP), and on the
 // machine's memory.
 func boardsFlag(n, least int) error { return between("boards", n, least, world.MaxBoards) }
+
+// pageFlags are those of a list that is read page by page.
+type pageFlags struct {
+	place         string
+	limit, offset int
+}
+
+// flags defines them; of the arguments, place and offset are usage lines.
+func (f *pageFlags) flags(place, offset string) func(*cobra.Command) {
+	return func(c *cobra.Command) {
+		c.Flags().StringVar(&f.place, "place", "", place)
+		c.Flags().IntVar(&f.limit, "limit", 100, "at most this many (1 to 500)")
+		c.Flags().IntVar(&f.offset, "offset", 0, offset)
+	}
+}
+
+// query is the page as the control API takes it.
+func (f *pageFlags) query(l labCall) (url.Values, error) {
+	if err := page(f.limit, f.offset); err != nil {
+		return nil, err
+	}
+	id, err := l.place(f.place)
+	return query(map[string]string{"placeId": id, "limit": strconv.Itoa(f.limit), "offset": strconv.Itoa(f.offset)}), err
+}
+
+// query are the values that aren't empty.
+func query(values map[string]string) url.Values {
+	q := url.Values{}
+	for name, v := range values {
+		if v != "" {
+			q.Set(name, v)
+		}
+	}
+	return q
+}
 
 // page checks the flags of a list: how many rows of it, and how many to skip.
 func page(limit, offset int) error {

@@ -114,9 +114,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	if err := f.o.Part.Check(plan); err != nil {
 		return usagef("--shard: %s", err)
 	}
-	if f.o.OutDir == "" {
-		f.o.OutDir = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405"))
-	}
+	f.o.OutDir = cmp.Or(f.o.OutDir, filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")))
 	if err := f.checkBaseline(); err != nil {
 		return err
 	}
@@ -198,9 +196,7 @@ func mergeCommand(e *env) *cobra.Command {
   doorlab load merge runs/load-* --out runs/merged`,
 		Args: takes("two or more result directories, as load wrote them", cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if out == "" {
-				out = filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")+"-merged")
-			}
+			out = cmp.Or(out, filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")+"-merged"))
 			if err := mergedBefore(args); err != nil {
 				return err
 			}

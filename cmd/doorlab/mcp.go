@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -200,9 +201,7 @@ func (b *toolbox) run(ctx context.Context, in runIn) (*mcp.CallToolResult, any, 
 			return nil, nil, err
 		}
 	}
-	if in.Boards == 0 {
-		in.Boards = 20
-	}
+	in.Boards = cmp.Or(in.Boards, 20)
 	out, err := os.MkdirTemp(b.dir, "run-*")
 	if err != nil {
 		return nil, nil, err

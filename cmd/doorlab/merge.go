@@ -39,9 +39,7 @@ their generators; counts and histograms are added, and thresholds are judged aga
 			if err := v.check(); err != nil {
 				return err
 			}
-			if out == "" {
-				out = filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged")
-			}
+			out = cmp.Or(out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged"))
 			load, err := loads(args)
 			if err == nil {
 				err = cmp.Or(mergedBefore(args), leavesAlone(out, args))
@@ -93,15 +91,15 @@ func mergedBefore(dirs []string) error {
 // loads: the directories are of load. Those that hold nothing are what the others are.
 // Error: some are of load, some of check; or none holds anything.
 func loads(dirs []string) (bool, error) {
-	has := map[string]string{}
+	load, check := "", ""
 	for _, d := range dirs {
-		for _, file := range []string{"result.json", "verdicts.json"} {
-			if _, err := os.Stat(filepath.Join(d, file)); err == nil {
-				has[file] = d
-			}
+		if has(d, "result.json") {
+			load = d
+		}
+		if has(d, "verdicts.json") {
+			check = d
 		}
 	}
-	load, check := has["result.json"], has["verdicts.json"]
 	if load == "" && check == "" {
 		if _, err := os.Stat(dirs[0]); err != nil {
 			return false, usagef("%s is not a run directory: %s", dirs[0], bare(err))

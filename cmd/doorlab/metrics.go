@@ -33,10 +33,6 @@ func (f *metricsFlag) serve(e *env, of prometheus.Gatherer) (end func(dir string
 	}
 	fmt.Fprintf(e.err, "metrics: %s\n", url)
 	return func(dir string) error {
-		err := errors.Join(stop(), prometheus.WriteToTextfile(filepath.Join(dir, report.MetricsFile), of))
-		if err != nil {
-			return failf("metrics.prom: %s", reason(err))
-		}
-		return nil
+		return trouble("metrics.prom", errors.Join(stop(), prometheus.WriteToTextfile(filepath.Join(dir, report.MetricsFile), of)))
 	}, nil
 }

@@ -13,10 +13,7 @@ import (
 
 // clearOut makes the run directory, or removes what an earlier run left in it.
 func clearOut(out string) error {
-	if err := report.ClearDir(out); err != nil {
-		return failf("--out: %s", reason(err))
-	}
-	return nil
+	return trouble("--out", report.ClearDir(out))
 }
 
 // writableOut checks that files can be written into a directory, and leaves things as they were: what will write there
@@ -30,10 +27,7 @@ func writableOut(out string) error {
 		}
 	}
 	unmake()
-	if err != nil {
-		return failf("--out: %s", reason(err))
-	}
-	return nil
+	return trouble("--out", err)
 }
 
 // free refuses a directory in which a run would replace what no run wrote.

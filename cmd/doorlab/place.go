@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 )
 
@@ -111,15 +112,9 @@ func placeCommand(e *env) *cobra.Command {
 			func(l labCall, _ []string) error {
 				var list []client.Place
 				return l.do(http.MethodGet, "/places", nil, &list, func() {
-					rows := make([][]string, 0, len(list))
-					for _, p := range list {
-						key := "revoked"
-						if p.APIKey != nil {
-							key = *p.APIKey
-						}
-						rows = append(rows, []string{p.PlaceID, p.Name, p.Kind, cmp.Or(p.EntryPhone, "-"), key})
-					}
-					l.table("PLACE NAME KIND PHONE KEY", rows)
+					l.table("PLACE NAME KIND PHONE KEY", each.Of(list, func(p client.Place) []string {
+						return []string{p.PlaceID, p.Name, p.Kind, cmp.Or(p.EntryPhone, "-"), orElse(p.APIKey, "revoked")}
+					}))
 				})
 			}),
 		labCommand(e, "show PLACE", "Show a place's settings and doors", "  doorlab place show Gangnam", "one place, by id or name",
@@ -167,35 +162,22 @@ func placeSet(e *env) *cobra.Command {
   doorlab place set Gangnam --closure 2026-12-24..2026-12-25=Refit --holiday '2026-10-09=Hangul Day'
   doorlab place set Gangnam --closure '' --entry-phone ''`, "one place, by id or name",
 		func(l labCall, args []string) error {
-			body := map[string]any{}
-			given := l.c.Flags().Changed
-			if given("entry-phone") {
-				body["entryPhone"] = any(phone)
-				if phone == "" {
-					body["entryPhone"] = nil
-				}
+			closed, err := named("closure", closures, func(when string) (map[string]string, bool) {
+				from, to, ok := strings.Cut(when, "..")
+				return map[string]string{"from": from, "to": to}, ok
+			})
+			if err != nil {
+				return err
 			}
-			if given("phone-entry") {
-				body["phoneEnabled"] = entry
+			days, err := named("holiday", holidays, func(when string) (map[string]string, bool) {
+				return map[string]string{"date": when}, true
+			})
+			if err != nil {
+				return err
 			}
-			if given("timezone") {
-				body["timezone"] = zone
-			}
-			var err error
-			if given("closure") {
-				if body["closures"], err = named("closure", closures, func(when string) (map[string]string, bool) {
-					from, to, ok := strings.Cut(when, "..")
-					return map[string]string{"from": from, "to": to}, ok
-				}); err != nil {
-					return err
-				}
-			}
-			if given("holiday") {
-				if body["holidays"], err = named("holiday", holidays, func(when string) (map[string]string, bool) {
-					return map[string]string{"date": when}, true
-				}); err != nil {
-					return err
-				}
+			body := l.given(map[string]any{"entryPhone": phone, "phoneEnabled": entry, "timezone": zone, "closures": closed, "holidays": days})
+			if body["entryPhone"] == "" {
+				body["entryPhone"] = nil
 			}
 			if len(body) == 0 {
 				return usagef("place set: nothing to change; give at least one of --entry-phone, --phone-entry, --timezone, --closure, --holiday")
@@ -240,18 +222,12 @@ func placeDoor(e *env) *cobra.Command {
 	var hours int
 	c := labCommand(e, "door DOOR", "Change a door: whether people can enter through it, the maximum length of a permit", "  doorlab place door dor_... --entry=false --max-hours 48", "one door id",
 		func(l labCall, args []string) error {
-			body := map[string]any{}
-			if l.c.Flags().Changed("entry") {
-				body["entry"] = entry
-			}
-			if l.c.Flags().Changed("max-hours") {
-				if err := between("max-hours", hours, 1, 720); err != nil {
-					return err
-				}
-				body["entryPermitMaxHours"] = hours
-			}
+			body := l.given(map[string]any{"entry": entry, "entryPermitMaxHours": hours})
 			if len(body) == 0 {
 				return usagef("place door: nothing to change; give --entry or --max-hours")
+			}
+			if err := between("max-hours", hours, 1, 720); err != nil && body["entryPermitMaxHours"] != nil {
+				return err
 			}
 			return l.do(http.MethodPatch, "/doors/"+url.PathEscape(args[0]), body, nil, func() { fmt.Fprintln(l.out, args[0], "changed") })
 		})
@@ -261,20 +237,12 @@ func placeDoor(e *env) *cobra.Command {
 }
 
 func auditCommand(e *env) *cobra.Command {
-	var place string
-	var limit, offset int
-	c := labCommand(e, "audit", "List who read or changed what, newest first", "  doorlab audit --place Gangnam --limit 20", "no arguments",
+	var part pageFlags
+	return labCommand(e, "audit", "List who read or changed what, newest first", "  doorlab audit --place Gangnam --limit 20", "no arguments",
 		func(l labCall, _ []string) error {
-			if err := page(limit, offset); err != nil {
-				return err
-			}
-			id, err := l.place(place)
+			q, err := part.query(l)
 			if err != nil {
 				return err
-			}
-			q := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}}
-			if id != "" {
-				q.Set("placeId", id)
 			}
 			var list []struct {
 				At, PlaceID, KeyID, Action, Detail string
@@ -289,9 +257,5 @@ func auditCommand(e *env) *cobra.Command {
 				l.list("AT PLACE KEY ACTION ROWS DETAIL", rows, "No entries.")
 				return len(rows)
 			})
-		})
-	c.Flags().StringVar(&place, "place", "", "only this place, by id or name")
-	c.Flags().IntVar(&limit, "limit", 100, "at most this many (1 to 500)")
-	c.Flags().IntVar(&offset, "offset", 0, "skip this many of the newest")
-	return c
+		}, part.flags("only this place, by id or name", "skip this many of the newest"))
 }

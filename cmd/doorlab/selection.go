@@ -152,19 +152,13 @@ func (p *selection) detached(args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if p.failed == "newest" && isRun(args[0]) {
+	if p.failed == "newest" && has(args[0], "verdicts.json") {
 		return usagef("--failed takes the run after an equals sign: --failed=%s", args[0])
 	}
 	if _, err := strconv.ParseUint(args[0], 10, 64); p.shuffle == "new" && err == nil {
 		return usagef("--shuffle takes the seed after an equals sign: --shuffle=%s", args[0])
 	}
 	return nil
-}
-
-// isRun reports whether a directory is one that check has written.
-func isRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "verdicts.json"))
-	return err == nil
 }
 
 // whole: these arguments select the whole built-in suite, of which a shard is a part.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
@@ -113,11 +114,7 @@ func flagText(v any) string {
 	case nil:
 		return ""
 	case []any:
-		texts := make([]string, 0, len(v))
-		for _, item := range v {
-			texts = append(texts, flagText(item))
-		}
-		return strings.Join(texts, ",")
+		return strings.Join(each.Of(v, flagText), ",")
 	case map[string]any:
 		texts := make([]string, 0, len(v))
 		for name, item := range v {

@@ -126,18 +126,7 @@ func (f *serverFlags) run(ctx context.Context, e *env, fleet bool) error {
 	} else {
 		printReady(ctx, e.out, tb.Ready, tb)
 	}
-	if err := e.told(); err != nil {
-		return cmp.Or(tb.Stop(), err)
-	}
-	var died error
-	select {
-	case <-ctx.Done():
-	case died = <-tb.Failed():
-	}
-	if err := errors.Join(died, tb.Stop()); err != nil {
-		return failf("%s", err)
-	}
-	return nil // a server stopped by SIGINT or SIGTERM has done its job
+	return untilStopped(ctx, e, tb.Failed(), tb.Stop)
 }
 
 // startError turns a failure to start into its exit code.

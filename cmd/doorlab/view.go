@@ -70,10 +70,7 @@ func summarize(e *env, write func(io.Writer) error) error {
 	if err == nil {
 		err = errors.Join(write(f), f.Close())
 	}
-	if err != nil {
-		return failf("GITHUB_STEP_SUMMARY: %s", reason(err))
-	}
-	return nil
+	return trouble("GITHUB_STEP_SUMMARY", err)
 }
 
 // after ends a command whose verdict stands although something failed after it: the verdict decides the exit code, and the

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/why"
 )
 
@@ -32,15 +32,10 @@ func whyCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q := url.Values{"placeId": {id}}
+			q := query(map[string]string{"placeId": id, "doorId": door, "phone": phone, "link": link, "at": at})
 			if exposure {
 				var list []why.Exposed
 				return l.do(http.MethodGet, "/exposure?"+q.Encode(), nil, &list, func() { printExposure(l, list) })
-			}
-			for name, v := range map[string]string{"doorId": door, "phone": phone, "link": link, "at": at} {
-				if v != "" {
-					q.Set(name, v)
-				}
 			}
 			var x why.Explanation
 			return l.do(http.MethodGet, "/why?"+q.Encode(), nil, &x, func() { printWhy(l, x) })
@@ -68,25 +63,17 @@ func printWhy(l labCall, x why.Explanation) {
 			window = fmt.Sprintf("%s %s is %s", s.Window.Ref, s.Window.PolicyID, s.Window.Mode)
 		}
 		fmt.Fprintf(l.out, "\n%s, revision %d: %s\nwindow: %s\n", s.Side, s.Revision, verdict(s), window)
-		rows := make([][]string, 0, len(s.Grants))
-		for _, g := range s.Grants {
-			end := "-"
-			if g.EndsAt != nil {
-				end = *g.EndsAt
-			}
-			rows = append(rows, []string{g.GrantID, g.Kind, string(g.State), g.StartsAt, end})
-		}
-		if len(rows) > 0 {
-			l.table("GRANT KIND STATE FROM TO", rows)
+		if len(s.Grants) > 0 {
+			l.table("GRANT KIND STATE FROM TO", each.Of(s.Grants, func(g why.Grant) []string {
+				return []string{g.GrantID, g.Kind, string(g.State), g.StartsAt, orElse(g.EndsAt, "-")}
+			}))
 		}
 	}
 	if len(x.Attempts) > 0 {
 		fmt.Fprintln(l.out, "\nIn the ten minutes before:")
-		rows := make([][]string, 0, len(x.Attempts))
-		for _, a := range x.Attempts {
-			rows = append(rows, []string{a.At, a.Side, string(a.Method), string(a.Result), string(a.Reason)})
-		}
-		l.table("AT SIDE METHOD RESULT REASON", rows)
+		l.table("AT SIDE METHOD RESULT REASON", each.Of(x.Attempts, func(a why.Tried) []string {
+			return []string{a.At, a.Side, string(a.Method), string(a.Result), string(a.Reason)}
+		}))
 	}
 	if len(x.Exposure) > 0 {
 		fmt.Fprintln(l.out)
@@ -107,19 +94,14 @@ func printExposure(l labCall, list []why.Exposed) {
 		return
 	}
 	fmt.Fprintln(l.out, "Entered on site although the server would have denied it:")
-	rows := make([][]string, 0, len(list))
-	for _, x := range list {
-		grant, after, line := "-", "-", "online"
-		if x.GrantID != nil {
-			grant = *x.GrantID
-		}
+	l.table("AT PERSON DOOR GRANT SERVER AFTER BOARD", each.Of(list, func(x why.Exposed) []string {
+		after, line := "-", "online"
 		if x.ExposedSec != nil {
 			after = strconv.FormatFloat(*x.ExposedSec, 'f', -1, 64) + "s"
 		}
 		if x.Offline {
 			line = "offline"
 		}
-		rows = append(rows, []string{x.At, cmp.Or(x.Actor, "-"), x.DoorID, grant, string(x.Reason), after, line})
-	}
-	l.table("AT PERSON DOOR GRANT SERVER AFTER BOARD", rows)
+		return []string{x.At, cmp.Or(x.Actor, "-"), x.DoorID, orElse(x.GrantID, "-"), string(x.Reason), after, line}
+	}))
 }

@@ -173,12 +173,7 @@ func (h Hours) openAt(now time.Time) bool {
 }
 
 func covers(ivs []Interval, now time.Time) bool {
-	for _, iv := range ivs {
-		if !now.Before(iv.From) && now.Before(iv.To) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ivs, func(iv Interval) bool { return !now.Before(iv.From) && now.Before(iv.To) })
 }
 
 // weekIntervals turns a day's pairs into instants, in order.

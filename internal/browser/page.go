@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -51,9 +52,7 @@ func (b *Browser) Page(l Look) *Page {
 	if l.Width == 0 {
 		l.Width, l.Height = 1280, 800
 	}
-	if l.Language == "" {
-		l.Language = "en"
-	}
+	l.Language = cmp.Or(l.Language, "en")
 	var ctx, target, attached struct{ BrowserContextID, TargetID, SessionID string }
 	b.must("", "Target.createBrowserContext", nil, &ctx)
 	b.must("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": ctx.BrowserContextID}, &target)

@@ -5,6 +5,7 @@
 package bug
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -41,10 +42,7 @@ const RevocationLost = "revocation-lost"
 // Planted is the bug that DOORLAB_BUG names, or DOORLAB_PLANT, its older name;
 // "" for none. An unknown name panics: a run without the bug would prove nothing.
 func Planted() string {
-	name := os.Getenv("DOORLAB_BUG")
-	if name == "" {
-		name = os.Getenv("DOORLAB_PLANT")
-	}
+	name := cmp.Or(os.Getenv("DOORLAB_BUG"), os.Getenv("DOORLAB_PLANT"))
 	if _, ok := find(name); name != "" && !ok {
 		panic(fmt.Sprintf("DOORLAB_BUG: %q is not a planted bug, did you mean %q?", name, near.Name(name, Names())))
 	}

@@ -1,6 +1,10 @@
 package bug
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/doorlab/doorlab/internal/each"
+)
 
 // What catches a bug.
 const (
@@ -33,12 +37,7 @@ func Museum() []Bug {
 const underLoad = "-in-load"
 
 // Names of all bugs.
-func Names() (out []string) {
-	for _, b := range Museum() {
-		out = append(out, b.Name)
-	}
-	return out
-}
+func Names() []string { return each.Of(Museum(), func(b Bug) string { return b.Name }) }
 
 // find is the bug of a name.
 func find(name string) (Bug, bool) {

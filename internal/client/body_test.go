@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestBody: a body is read as it is, whether or not its length is announced, up to the limit; one that ends too soon is an
@@ -36,10 +38,7 @@ func TestBody(t *testing.T) {
 			_ = http.NewResponseController(w).Flush() // else the server announces the length of a short one
 			_, _ = io.WriteString(w, c.sent)
 		}))
-		req, err := http.NewRequestWithContext(t.Context(), c.method, s.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(t.Context(), c.method, s.URL, nil))(t)
 		resp, err := (&http.Client{Timeout: time.Minute}).Do(req) // a limit wraps even an empty body
 		if err != nil {
 			t.Fatal(err)

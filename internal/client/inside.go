@@ -49,7 +49,5 @@ type reply struct {
 func (a *reply) Header() http.Header         { return a.header }
 func (a *reply) Write(b []byte) (int, error) { a.WriteHeader(http.StatusOK); return a.body.Write(b) }
 func (a *reply) WriteHeader(status int) { // the first counts, as in net/http
-	if a.status == 0 {
-		a.status = status
-	}
+	a.status = cmp.Or(a.status, status)
 }

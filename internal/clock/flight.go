@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -168,10 +169,7 @@ func (f *Flight) SettleWithin(limit time.Duration) {
 
 // settle is Settle until over is set.
 func (f *Flight) settle(over *bool) {
-	most := f.Quiet
-	if most == 0 {
-		most = 5 * time.Second
-	}
+	most := cmp.Or(f.Quiet, 5*time.Second)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for (f.work > 0 || f.total.out > 0) && !(over != nil && *over) {

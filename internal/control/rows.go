@@ -1,5 +1,7 @@
 package control
 
+import "github.com/doorlab/doorlab/internal/faults"
+
 // Grant is a grant as an operator sees it: only the ends of the phone, no link.
 type Grant struct {
 	GrantID     string   `json:"grantId"`
@@ -24,4 +26,39 @@ type Key struct {
 	Sim       bool     `json:"sim"`
 	CreatedAt string   `json:"createdAt"`
 	RevokedAt *string  `json:"revokedAt"`
+}
+
+// Board is a simulated board, or what the server knows about the real one that has its place.
+type Board struct {
+	BoardID         string  `json:"boardId"`
+	PlaceID         string  `json:"placeId"`
+	Online          bool    `json:"online"`
+	Phase           string  `json:"phase"`
+	OutageAgeSec    float64 `json:"outageAgeSec"` // -1 = clock lost
+	DesiredRevision int64   `json:"desiredRevision"`
+	AppliedRevision int64   `json:"appliedRevision"`
+	BufferedRecords int     `json:"bufferedRecords"`
+	DroppedRecords  int     `json:"droppedRecords"`
+	Boot            int     `json:"boot"`
+	Detached        bool    `json:"detached"`       // taken away: the rest is what the server knows about its replacement
+	Told            bool    `json:"told,omitempty"` // somebody speaks to it in the server's place
+	Doors           []Door  `json:"doors"`
+	// Dropped counts by reason what the server dropped of the board's messages; only for a single board.
+	Dropped map[string]int64 `json:"dropped,omitempty"`
+}
+
+// Door is a board's channel with the door on it.
+type Door struct {
+	DoorID   string    `json:"doorId"`
+	Channel  int       `json:"channel"`
+	Standing *Standing `json:"standing"` // null = none reported
+}
+
+// Standing is the state of a door.
+type Standing struct {
+	State     string         `json:"state"`
+	Since     faults.Moment  `json:"since"`
+	HoldUntil *faults.Moment `json:"holdUntil"`
+	Held      bool           `json:"held"`
+	Leaf      string         `json:"leaf"`
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -122,10 +123,7 @@ func spread(p50, p99 float64) []Param {
 
 // Names lists the faults, sorted.
 func Names() []string {
-	out := make([]string, 0, len(All))
-	for _, f := range All {
-		out = append(out, f.Name)
-	}
+	out := each.Of(All, func(f Fault) string { return f.Name })
 	sort.Strings(out)
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 )
 
@@ -99,10 +100,7 @@ func (f Fault) Values(given map[string]any) (Values, error) {
 
 // unknown says that the fault has no such parameter; nil if it has.
 func (f Fault) unknown(name string) *Bad {
-	var names []string
-	for _, p := range f.Params {
-		names = append(names, p.Name)
-	}
+	names := each.Of(f.Params, func(p Param) string { return p.Name })
 	switch {
 	case slices.Contains(names, name):
 		return nil

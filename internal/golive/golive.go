@@ -4,11 +4,13 @@
 package golive
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/inbox"
 )
 
@@ -85,9 +87,7 @@ func Check(entries []*inbox.Entry) List {
 			f = soFar(r.id, entries)
 		}
 		p := Point{ID: r.id, Title: r.title, State: f.state, Finding: f.name, Figures: f.figures, Seqs: []int64{}, Requests: []string{}}
-		if p.State == "" {
-			p.State = Unseen
-		}
+		p.State = cmp.Or(p.State, Unseen)
 		for _, e := range f.by {
 			p.Seqs, p.Requests = append(p.Seqs, e.Seq), append(p.Requests, e.RequestID)
 		}
@@ -116,12 +116,7 @@ func isCommand(e *inbox.Entry) bool {
 
 // commands are the door commands among the requests.
 func commands(entries []*inbox.Entry) (out []*inbox.Entry) {
-	for _, e := range entries {
-		if isCommand(e) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return each.If(entries, isCommand)
 }
 
 // same reports whether two requests mean the same, so that one repeats the other.

@@ -3,6 +3,7 @@ package golive
 import (
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/inbox"
 )
 
@@ -54,12 +55,7 @@ func tokenReuse(entries []*inbox.Entry) finding {
 
 // recent are the lives that began within a token's life before at.
 func recent(list []*life, at time.Time) (out []*life) {
-	for _, l := range list {
-		if at.Sub(l.given.At) < tokenLife {
-			out = append(out, l)
-		}
-	}
-	return out
+	return each.If(list, func(l *life) bool { return at.Sub(l.given.At) < tokenLife })
 }
 
 // backOff looks at what follows each 429 on the same route from the same caller.

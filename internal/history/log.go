@@ -1,8 +1,6 @@
 package history
 
 import (
-	"context"
-	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -27,7 +25,6 @@ type Log struct {
 	chunks [][]Event // those in memory; all but the last are full; an event never moves once added
 	stored []page    // those before them, a chunk each
 	n      int64
-	grown  chan struct{} // closed by the next event; nil = no one waits
 	file   *pages
 	moving bool // a goroutine moves chunks
 	stay   bool // the disk failed
@@ -58,10 +55,6 @@ func (l *Log) Append(e Event) {
 	l.n++
 	e.Seq = l.n
 	l.chunks[last] = append(l.chunks[last], e)
-	if l.grown != nil {
-		close(l.grown)
-		l.grown = nil
-	}
 	if l.tooMany() && !l.moving {
 		l.moving = true
 		go l.move()
@@ -145,47 +138,6 @@ func (l *Log) Each(seq int64, f func(*Event) error) error {
 		}
 	}
 	return nil
-}
-
-// errFound ends a walk through a log.
-var errFound = errors.New("found")
-
-// Await returns the number of the first event after seq that matches, once there is one. Errors: ctx's, and as Each.
-func (l *Log) Await(ctx context.Context, seq int64, match func(Event) bool) (int64, error) {
-	for {
-		err := l.Each(seq, func(e *Event) error {
-			if seq = e.Seq; match(*e) {
-				return errFound
-			}
-			return nil
-		})
-		switch {
-		case errors.Is(err, errFound):
-			return seq, nil
-		case err != nil:
-			return seq, err
-		}
-		select {
-		case <-l.after(seq):
-		case <-ctx.Done():
-			return seq, ctx.Err()
-		}
-	}
-}
-
-// after is closed once there are events after seq.
-func (l *Log) after(seq int64) <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.grown == nil {
-		l.grown = make(chan struct{})
-	}
-	c := l.grown
-	if l.n > seq {
-		close(c)
-		l.grown = nil
-	}
-	return c
 }
 
 // Snapshot copies all events of a log in memory; a long one's may be too many, and the disk may fail.

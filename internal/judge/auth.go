@@ -46,11 +46,12 @@ func (v *View) givenTokens() tokens {
 			continue
 		}
 		key := c.in("key")
+		if c.ok() {
+			issued[c.out("accessToken")] = &token{c.out("placeId"), key, texts(c.Out["scopes"]), c.SentAt, c.At, !c.Own}
+		}
 		switch {
 		case c.ok() && ended[key] != nil && sooner(ended[key].started(), c.Event): // AUTH-5 looks at it
-			issued[c.out("accessToken")] = &token{c.out("placeId"), key, texts(c.Out["scopes"]), c.SentAt, c.At, !c.Own}
 		case c.ok():
-			issued[c.out("accessToken")] = &token{c.out("placeId"), key, texts(c.Out["scopes"]), c.SentAt, c.At, !c.Own}
 			worked[key] = c.Event
 			delete(revoked, key)
 		case c.Status == 401 && worked[key] != nil && revoked[key] == 0:

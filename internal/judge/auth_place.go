@@ -11,9 +11,7 @@ func (v *View) ownPlace(t *tally, c *command) {
 	ask := ""
 	for _, es := range [][]*history.Event{c.answers, c.intents, c.records} {
 		for _, e := range es {
-			if ask == "" {
-				ask = e.PlaceID
-			}
+			ask = cmp.Or(ask, e.PlaceID)
 		}
 	}
 	if k := v.keys[c.key]; k != nil && ask == "" && len(k.attempts) > 0 {

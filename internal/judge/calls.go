@@ -147,15 +147,8 @@ func (v *View) owners() map[string]string {
 
 // sameSet compares lists, ignoring order and duplicates.
 func sameSet(a, b []string) bool {
-	for _, x := range a {
-		if !slices.Contains(b, x) {
-			return false
-		}
+	lacks := func(of []string) func(string) bool {
+		return func(x string) bool { return !slices.Contains(of, x) }
 	}
-	for _, x := range b {
-		if !slices.Contains(a, x) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a, lacks(b)) && !slices.ContainsFunc(b, lacks(a))
 }

@@ -114,15 +114,10 @@ func claimOf(c *call) *claim {
 // during returns the versions of a thing that the server had during a call, the likeliest last: the last one before,
 // and all that arrived meanwhile. A server that died may have reported none of them; then what its next run reported
 // first comes first.
-func during[T any](v *View, c *call, all []T, told func(T) *history.Event) []T {
-	return between(v, c, c, all, told)
-}
-
-// between does the same for the time from the start of one call to the answer of another.
-func between[T any](v *View, first, c *call, all []T, told func(T) *history.Event) (out []T) {
-	sent := first.started()
+func during[T interface{ told() *history.Event }](v *View, c *call, all []T) (out []T) {
+	sent := c.started()
 	for _, x := range all {
-		e := told(x)
+		e := x.told()
 		switch {
 		case v.before(e, sent):
 			out = []T{x}

@@ -5,32 +5,22 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
-	"github.com/doorlab/doorlab/internal/history"
 )
 
 // book has one tally per clause.
 type book map[string]*tally
 
-// at is the tally for a new finding.
-func (b book) at(clause string) *tally {
+func (b book) of(clause string) *tally {
 	if b[clause] == nil {
 		b[clause] = &tally{}
 	}
 	return b[clause]
 }
 
-// of is the current tally of a clause.
-func (b book) of(clause string) *tally {
-	if t := b[clause]; t != nil {
-		return t
-	}
-	return &tally{}
-}
-
 // breach records a breach by a call under some clauses.
 func (b book) breach(c *call, clauses []string, format string, args ...any) {
 	for _, clause := range clauses {
-		b.at(clause).bad(c.Event, format, args...)
+		b.of(clause).bad(c.Event, format, args...)
 	}
 }
 
@@ -88,9 +78,9 @@ func (s *second) recall(p *place, k *claim) {
 func (s *second) grant(p *place, k *claim) {
 	clauses := k.clausesOf()
 	for _, clause := range clauses {
-		s.at(clause).checked++
+		s.of(clause).checked++
 	}
-	versions := during(s.view, k.call, p.content.grants[k.id], func(x version) *history.Event { return x.e })
+	versions := during(s.view, k.call, p.content.grants[k.id])
 	if k.ends != 0 && k.ends < k.At && (len(versions) == 0 || versions[len(versions)-1].removed) {
 		return // what ended long ago leaves the content
 	}
@@ -144,9 +134,9 @@ func (k *claim) differs(x version) (why, field string) {
 
 // doors checks the doors: the named ones, else those kept, else doors of the place.
 func (s *second) doors(p *place, k *claim, x *version) {
-	t := s.at("PERM-6")
+	t := s.of("PERM-6")
 	if k.kind != "permit" {
-		t = s.at("ENT-1")
+		t = s.of("ENT-1")
 	}
 	t.checked++
 	switch kept := s.view.keptBy(p, k); { // [PERM-6]
@@ -169,8 +159,8 @@ func (s *second) entryDoors(p *place, k *claim, doors []string) bool {
 	if k.kind != "permit" || k.doors != nil || k.again || s.view.begun != nil || s.view.before(p.content.grants[k.id][0].e, k.started()) {
 		return true
 	}
-	entries := during(s.view, k.call, p.entries, func(x entriesAt) *history.Event { return x.e })
-	return len(entries) == 0 || slices.ContainsFunc(entries, func(x entriesAt) bool { return sameSet(x.doors, doors) })
+	entries := during(s.view, k.call, p.entries)
+	return len(entries) == 0 || slices.ContainsFunc(entries, func(x stated[[]string]) bool { return sameSet(x.is, doors) })
 }
 
 // keptBy is the version of a grant when the claim's call was sent; nil if there is none or the clocks can't tell.

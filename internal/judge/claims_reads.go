@@ -41,7 +41,7 @@ func (v *View) page(b book, c *call, given []*claim) {
 	if !sure || !dead {
 		return
 	}
-	b.at("PERM-4").checked++
+	b.of("PERM-4").checked++
 	if c.ok() { // [PERM-4]
 		b.breach(c, []string{"PERM-4"}, "the page of a dead link of %s was shown", given[0].id)
 	}
@@ -62,7 +62,7 @@ func (v *View) readOne(b book, c *call, p map[string]any, claims []*claim) {
 	}
 	state, _ := p["state"].(string)
 	if k.revoked {
-		b.at("PERM-4").checked++
+		b.of("PERM-4").checked++
 		if state != "revoked" { // [PERM-4]
 			b.breach(c, []string{"PERM-4"}, "%s was revoked, but is shown as %q", k.id, state)
 		}
@@ -71,7 +71,7 @@ func (v *View) readOne(b book, c *call, p map[string]any, claims []*claim) {
 	if !k.again {
 		return
 	}
-	b.at("PERM-3").checked++
+	b.of("PERM-3").checked++
 	from, okFrom := instant(p["startsAt"])
 	to, okTo := instant(p["endsAt"])
 	switch { // [PERM-3]

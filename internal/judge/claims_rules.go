@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 const policiesRoute = "/device/v1/doors/{id}/policies"
@@ -26,11 +27,11 @@ func (s *second) policies() {
 		if crowded || !s.view.knows(p, c) {
 			continue
 		}
-		t := s.at("ENT-2")
+		t := s.of("ENT-2")
 		t.checked++
 		found := false
-		for _, w := range during(s.view, c, p.content.windows, func(w windowsAt) *history.Event { return w.e }) {
-			found = found || c.stored(w.windows)
+		for _, w := range during(s.view, c, p.content.windows) {
+			found = found || c.stored(w.is)
 		}
 		if !found { // [ENT-2]
 			t.bad(c.Event, "%s %s of %s was answered with 200, but the server's content says otherwise", c.Method, c.Route, c.Path)
@@ -40,22 +41,14 @@ func (s *second) policies() {
 
 // crowdedLater reports whether a call answered later was sent before c's answer.
 func crowdedLater(calls []*call, c *call) bool {
-	for _, d := range calls {
-		if d.Route == c.Route && d.Path == c.Path && d.Method != "GET" && d.SentNs != 0 && c.overlaps(d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(calls, func(d *call) bool {
+		return d.Route == c.Route && d.Path == c.Path && d.Method != "GET" && d.SentNs != 0 && c.overlaps(d)
+	})
 }
 
 // stored reports whether the windows are as the call left them.
 func (c *call) stored(windows []refWindow) bool {
-	var of []refWindow
-	for _, w := range windows {
-		if w.DoorID == c.Path {
-			of = append(of, w)
-		}
-	}
+	of := each.If(windows, func(w refWindow) bool { return w.DoorID == c.Path })
 	if c.Method == "DELETE" {
 		return c.removed(of)
 	}
@@ -141,13 +134,13 @@ func (s *second) hours() {
 		if crowded || !s.view.knows(p, c) {
 			continue
 		}
-		t := s.at("HRS-1")
+		t := s.of("HRS-1")
 		t.checked++
 		found, other := false, true
 		for _, old := range s.view.hoursBefore(p, c) {
 			other = other && !c.patched(old, old)
-			for _, h := range during(s.view, c, p.content.hours, func(h hoursAt) *history.Event { return h.e }) {
-				found = found || c.patched(old, h.hours)
+			for _, h := range during(s.view, c, p.content.hours) {
+				found = found || c.patched(old, h.is)
 			}
 		}
 		if other {
@@ -165,9 +158,9 @@ func (v *View) hoursBefore(p *place, c *call) []refHours {
 	for _, h := range p.content.hours {
 		switch {
 		case v.before(h.e, sent):
-			out = []refHours{h.hours}
+			out = []refHours{h.is}
 		case !v.before(sent, h.e):
-			out = append(out, h.hours)
+			out = append(out, h.is)
 		}
 	}
 	return out

@@ -3,6 +3,8 @@
 // reference for the access decision, so nothing that is judged takes part in judging.
 package judge
 
+import "github.com/doorlab/doorlab/internal/each"
+
 // clauses are the guarantees in report order, each with a one-line promise. Some are judged by checkers over the
 // history, some by the assertions of scenarios, most by both.
 var clauses = [...][2]string{
@@ -45,11 +47,7 @@ var clauses = [...][2]string{
 
 // Clauses returns the ids of all guarantees in report order.
 func Clauses() []string {
-	out := make([]string, len(clauses))
-	for i, c := range clauses {
-		out[i] = c[0]
-	}
-	return out
+	return each.Of(clauses[:], func(c [2]string) string { return c[0] })
 }
 
 // Promise returns a clause's promise in one line, or "" for an unknown clause.

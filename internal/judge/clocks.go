@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -162,21 +163,17 @@ func (v *View) before(a, b *history.Event) bool {
 }
 
 // longer reports whether certainly more than ms passed from a to b.
-func (v *View) longer(a, b *history.Event, ms int64) bool {
-	over, u := b.WallNs-a.WallNs-ms*1e6, uncertain(a, b)
-	if u != 0 && over >= -u && over <= u {
-		v.tooClose(a, b, u)
-		return false
-	}
-	return over > u
-}
+func (v *View) longer(a, b *history.Event, ms int64) bool { return v.compare(a, b, ms) > 0 }
 
 // shorter reports whether certainly less than ms passed from a to b.
-func (v *View) shorter(a, b *history.Event, ms int64) bool {
+func (v *View) shorter(a, b *history.Event, ms int64) bool { return v.compare(a, b, ms) < 0 }
+
+// compare is 1 or -1 if certainly more or less than ms passed from a to b, otherwise 0.
+func (v *View) compare(a, b *history.Event, ms int64) int {
 	over, u := b.WallNs-a.WallNs-ms*1e6, uncertain(a, b)
 	if u != 0 && over >= -u && over <= u {
 		v.tooClose(a, b, u)
-		return false
+		return 0
 	}
-	return over < -u
+	return cmp.Compare(over, 0)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Combine joins the verdicts of separate worlds into one per clause: the worst status with its first breach, and
@@ -59,12 +60,7 @@ func (v *Verdict) join(o Verdict) {
 
 // both is what both lists lack; nil if each history has what the other lacks.
 func both(a, b []string) (out []string) {
-	for _, s := range a {
-		if slices.Contains(b, s) {
-			out = append(out, s)
-		}
-	}
-	return out
+	return each.If(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
 // figure is a number in the text of a verdict: 1,234 or a duration such as

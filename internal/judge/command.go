@@ -67,7 +67,7 @@ func (c *command) told(o vocab.Outcome) *history.Event {
 // cmd1 judges CMD-1: a reported command has exactly one actuation, before the answer, of the right kind at the right
 // door, and the board has reported it. A 200 names its command.
 func cmd1(v *View) Verdict {
-	t, pulses := v.cmd1(), v.driven().of("CMD-1")
+	t, pulses := v.counted.cmd1(), v.driven().of("CMD-1")
 	return t.plus(pulses).verdict(v, "CMD-1", fmt.Sprintf("%s commands reported, one actuation each; relays checked %s times", amount.Number(t.checked), amount.Number(pulses.checked))).
 		about(t.checked).
 		at(v, v.endings(vocab.Reported, true))
@@ -108,7 +108,7 @@ func (v *View) cmd1() *tally {
 // cmd2 judges CMD-2: a command that ended offline was never sent and never acted, and its board was really
 // disconnected.
 func cmd2(v *View) Verdict {
-	t, ended := v.cmd2(), v.ended(vocab.Offline)
+	t, ended := v.counted.cmd2(), v.ended(vocab.Offline)
 	return t.verdict(v, "CMD-2", fmt.Sprintf("%s commands answered offline, none sent", amount.Number(t.checked))).
 		triedIf(v.told, len(ended), "no command ended offline (a reason that begins with sim: doesn't count)").at(v, ended)
 }
@@ -136,7 +136,7 @@ func (v *View) cmd2() *tally {
 
 // cmd3 judges CMD-3: a refused command moved nothing, and its board did refuse it.
 func cmd3(v *View) Verdict {
-	t, ended := v.cmd3(), v.ended(vocab.Refused)
+	t, ended := v.counted.cmd3(), v.ended(vocab.Refused)
 	return t.verdict(v, "CMD-3", fmt.Sprintf("%s commands refused, none acted", amount.Number(t.checked))).
 		triedIf(v.told, len(ended), "no board refused a command (a reason that begins with sim: doesn't count)").at(v, ended)
 }
@@ -162,7 +162,7 @@ func (v *View) cmd3() *tally {
 // cmd4 judges CMD-4: an unknown outcome was really unknown and has zero or one actuation, and no command at all acts
 // later than notAfter, whatever was answered.
 func cmd4(v *View) Verdict {
-	t, n := v.cmd4()
+	t, n := v.counted.cmd4()
 	ended := append(v.ended(vocab.NoResponse), n.late...)
 	out := t.verdict(v, "CMD-4", fmt.Sprintf("slowest start of %s: %s after it was sent; %s with unknown outcome (%s acted, %s didn't)",
 		amount.Number(n.timed), secs(n.latestMs), amount.Number(n.acted+n.idle), amount.Number(n.acted), amount.Number(n.idle))).

@@ -40,9 +40,9 @@ func cmd6(v *View) Verdict {
 			hit[c.key] = true
 		}
 	}
-	cmd4, _ := v.cmd4()
-	cmd5, _ := v.cmd5()
-	for _, u := range []*tally{v.cmd1(), v.cmd2(), v.cmd3(), cmd4, cmd5} {
+	cmd4, _ := v.counted.cmd4()
+	cmd5, _ := v.counted.cmd5()
+	for _, u := range []*tally{v.counted.cmd1(), v.counted.cmd2(), v.counted.cmd3(), cmd4, cmd5} {
 		for _, f := range u.found {
 			if hit[f.e.CommandID] || f.e.Key != "" && hit[f.e.Key] {
 				t.found = append(t.found, f) // [CMD-6]
@@ -92,21 +92,16 @@ func (v *View) lookedInto(c *command, kind string, looks func() map[string]*hist
 // lastLooks finds the last time that a step read the records or events of each place, or a board's journal there; "" is
 // a look at all places.
 func (v *View) lastLooks() map[string]*history.Event {
-	last := map[string]*history.Event{}
-	see := func(place string, e *history.Event) {
-		if last[place] == nil || sooner(last[place], e) {
-			last[place] = e
-		}
-	}
+	last := latest{}
 	for _, e := range v.looks {
 		if e.Text == lookAtJournal {
-			see(e.PlaceID, e)
+			last.see(e.PlaceID, e)
 		}
 	}
 	places := v.placeOfToken()
 	for _, r := range v.calls() {
 		if place := places(r); r.ok() && !r.Own && len(r.Told) > 0 && place != "" {
-			see(place, r.Event)
+			last.see(place, r.Event)
 		}
 	}
 	return last

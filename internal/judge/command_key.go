@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
@@ -22,7 +23,7 @@ const codeStorage = "storage_unavailable"
 // nothing. Without events from server and boards, a breach can be seen in the answers, but not that a door opened only
 // once.
 func cmd5(v *View) Verdict {
-	t, repeats := v.cmd5()
+	t, repeats := v.counted.cmd5()
 	if !v.hasServer && !v.hasDoors && !v.hasTruth && len(t.found) == 0 {
 		t.checked = 0 // [CMD-5]
 	}
@@ -46,15 +47,10 @@ func (v *View) cmd5() (t *tally, repeats int) {
 			repeats += v.key(t, v.keys[c.key])
 		}
 	}
-	var rest []string
-	for key := range v.keys {
+	for _, key := range slices.Sorted(maps.Keys(v.keys)) {
 		if !seen[key] {
-			rest = append(rest, key)
+			repeats += v.key(t, v.keys[key])
 		}
-	}
-	slices.Sort(rest)
-	for _, key := range rest {
-		repeats += v.key(t, v.keys[key])
 	}
 	return t, repeats
 }
@@ -157,12 +153,9 @@ func (v *View) resent(k *keyUse, first *history.Event) bool {
 // door say, takes no key and is no evidence.
 func (v *View) used(k *keyUse) bool {
 	taken := slices.DeleteFunc(slices.Clone(k.answers), func(e *history.Event) bool { return !definite(e) && e.Code != codeReused })
-	for _, es := range [][]*history.Event{taken, k.intents, k.publishes} {
-		if len(es) > 0 && !v.before(es[len(es)-1], v.start()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([][]*history.Event{taken, k.intents, k.publishes}, func(es []*history.Event) bool {
+		return len(es) > 0 && !v.before(es[len(es)-1], v.start())
+	})
 }
 
 // start is where the run began; before everything if the history covers the target's whole life.
@@ -222,12 +215,7 @@ func (v *View) oneCommand(t *tally, k *keyUse) {
 			}
 		}
 	}
-	slices.SortFunc(ids, func(a, b string) int {
-		if sooner(firsts[a], firsts[b]) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(ids, func(a, b string) int { return order(firsts[a], firsts[b]) })
 	for i := 1; i < len(ids); i++ {
 		a, b := firsts[ids[i-1]], firsts[ids[i]]
 		if b.At-a.At >= keptMs {

@@ -111,12 +111,9 @@ func (v *View) heardAfter(c *command) bool {
 			return true
 		}
 	}
-	for _, o := range v.order {
-		if o.to == c.to && sooner(sent, o.publishes[0]) && o.publishes[0].Epoch == sent.Epoch && o.soundReport() != nil && o.soundReport().Epoch == sent.Epoch {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.order, func(o *command) bool {
+		return o.to == c.to && sooner(sent, o.publishes[0]) && o.publishes[0].Epoch == sent.Epoch && o.soundReport() != nil && o.soundReport().Epoch == sent.Epoch
+	})
 }
 
 // committedAfter reports whether a revision was committed after an event.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -54,12 +55,7 @@ func (c *command) soundReport() *history.Event {
 
 // firstAnswer is the first answer with the outcome, not a repeat.
 func (c *command) firstAnswer(outcome vocab.Outcome) *history.Event {
-	var out []*history.Event
-	for _, e := range c.answers {
-		if e.Outcome == outcome && !e.Replayed {
-			out = append(out, e)
-		}
-	}
+	out := each.If(c.answers, func(e *history.Event) bool { return e.Outcome == outcome && !e.Replayed })
 	return earliest(out)
 }
 
@@ -117,12 +113,9 @@ const dyingMs = 30 * 1000
 // dying reports whether a server process started between two events or soon after them; a server that stops answers
 // everyone who is waiting.
 func (v *View) dying(from, to *history.Event) bool {
-	for _, s := range v.starts {
-		if !v.before(s, from) && (!v.before(to, s) || !v.longer(to, s, dyingMs)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.starts, func(s *history.Event) bool {
+		return !v.before(s, from) && (!v.before(to, s) || !v.longer(to, s, dyingMs))
+	})
 }
 
 // startingMs is how long a new server process may take until it serves.
@@ -130,12 +123,7 @@ const startingMs = 10 * 1000
 
 // starting reports whether a server process had just started, and may not be serving yet.
 func (v *View) starting(e *history.Event) bool {
-	for _, s := range v.starts {
-		if !v.before(e, s) && !v.longer(s, e, startingMs) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.starts, func(s *history.Event) bool { return !v.before(e, s) && !v.longer(s, e, startingMs) })
 }
 
 // meanings are the requests that may have made the command: the one that got its outcome, else all under its key. A

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -15,8 +16,8 @@ type content struct {
 	grants  map[string][]version
 	phones  map[string][]string // phone hash -> grants that ever had it
 	tokens  map[string][]string
-	windows []windowsAt
-	hours   []hoursAt
+	windows []stated[[]refWindow]
+	hours   []stated[refHours]
 	broken  *history.Event // a Text that isn't JSON
 }
 
@@ -28,25 +29,32 @@ type version struct {
 	e       *history.Event
 }
 
-type windowsAt struct {
-	e       *history.Event
-	rev     int64
-	windows []refWindow
+// stated is what a place's content says from a revision on.
+type stated[T any] struct {
+	e   *history.Event
+	rev int64
+	is  T
 }
 
-type hoursAt struct {
-	e     *history.Event
-	rev   int64
-	hours refHours
+func (s stated[T]) told() *history.Event { return s.e }
+
+func (v version) told() *history.Event { return v.e }
+
+// until is what held at a revision; the zero value if nothing had been said.
+func until[T any](list []stated[T], rev int64) (is T) {
+	for _, s := range slices.Backward(list) {
+		if s.rev <= rev {
+			return s.is
+		}
+	}
+	return is
 }
 
 func (c *content) add(e *history.Event) {
 	var err error
 	switch e.Op {
 	case history.ContentBase:
-		if c.since == nil {
-			c.since = e
-		}
+		c.since = cmp.Or(c.since, e)
 		if !c.based || e.Revision < c.base {
 			c.based, c.base = true, e.Revision
 		}
@@ -59,12 +67,12 @@ func (c *content) add(e *history.Event) {
 		c.prepare()
 		c.grants[e.GrantID] = append(c.grants[e.GrantID], version{rev: e.Revision, removed: true, e: e})
 	case history.ContentWindows:
-		w := windowsAt{e: e, rev: e.Revision}
-		err = json.Unmarshal([]byte(e.Text), &w.windows)
+		w := stated[[]refWindow]{e: e, rev: e.Revision}
+		err = json.Unmarshal([]byte(e.Text), &w.is)
 		c.windows = append(c.windows, w)
 	case history.ContentHours:
-		h := hoursAt{e: e, rev: e.Revision}
-		err = json.Unmarshal([]byte(e.Text), &h.hours)
+		h := stated[refHours]{e: e, rev: e.Revision}
+		err = json.Unmarshal([]byte(e.Text), &h.is)
 		c.hours = append(c.hours, h)
 	}
 	if err != nil && c.broken == nil {
@@ -93,26 +101,15 @@ func (c *content) grant(e *history.Event, g refGrant) {
 
 func (c *content) finish() {
 	for _, vs := range c.grants {
-		slices.SortStableFunc(vs, func(a, b version) int { return cmp64(a.rev, b.rev) })
+		slices.SortStableFunc(vs, func(a, b version) int { return cmp.Compare(a.rev, b.rev) })
 	}
-	slices.SortStableFunc(c.windows, func(a, b windowsAt) int { return cmp64(a.rev, b.rev) })
-	slices.SortStableFunc(c.hours, func(a, b hoursAt) int { return cmp64(a.rev, b.rev) })
-}
-
-func cmp64(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	slices.SortStableFunc(c.windows, func(a, b stated[[]refWindow]) int { return cmp.Compare(a.rev, b.rev) })
+	slices.SortStableFunc(c.hours, func(a, b stated[refHours]) int { return cmp.Compare(a.rev, b.rev) })
 }
 
 // at is a grant as a board at a revision has it.
 func (c *content) at(id string, rev int64) (refGrant, bool) {
-	vs := c.grants[id]
-	for _, v := range slices.Backward(vs) {
+	for _, v := range slices.Backward(c.grants[id]) {
 		if v.rev <= rev {
 			return v.grant, !v.removed
 		}
@@ -129,22 +126,4 @@ func (c *content) of(phoneHash string, rev int64) []refGrant {
 		}
 	}
 	return out
-}
-
-func (c *content) windowsAt(rev int64) []refWindow {
-	for _, v := range slices.Backward(c.windows) {
-		if v.rev <= rev {
-			return v.windows
-		}
-	}
-	return nil
-}
-
-func (c *content) hoursAt(rev int64) refHours {
-	for _, v := range slices.Backward(c.hours) {
-		if v.rev <= rev {
-			return v.hours
-		}
-	}
-	return refHours{}
 }

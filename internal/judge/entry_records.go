@@ -208,12 +208,9 @@ func (v *View) inFlightAt(start *history.Event, door string) (out []*history.Eve
 // answeredBefore reports whether a request had its answer before a server started. That its claim was late to be stored is
 // no answer here: the server may have died before it had withdrawn it.
 func (v *View) answeredBefore(k *keyUse, attempt, start *history.Event) bool {
-	for _, e := range k.answers {
-		if e.Request == attempt.Request && e.Code != codeStorage && v.before(e, start) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.answers, func(e *history.Event) bool {
+		return e.Request == attempt.Request && e.Code != codeStorage && v.before(e, start)
+	})
 }
 
 // masked checks that what a record shows of a person never has eight digits in a row. An operator's label is their

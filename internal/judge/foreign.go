@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,7 +72,7 @@ func (r *requests) account(e *history.Event) bool {
 	at, off := e.WallNs/1e6, (uncertain(e, r.v.begun)+1e6-1)/1e6
 	for _, where := range []string{e.PlaceID, e.DoorID, ""} {
 		list := r.busy[where]
-		i, _ := slices.BinarySearchFunc(list, at-off, func(x run, at int64) int { return cmp64(x.to, at) })
+		i, _ := slices.BinarySearchFunc(list, at-off, func(x run, at int64) int { return cmp.Compare(x.to, at) })
 		if i < len(list) && list[i].from <= at+off {
 			return true
 		}
@@ -145,7 +146,7 @@ func (v *View) notOurs(e *history.Event) bool {
 // merged sorts runs and joins those that touch.
 func merged(list []run) (out []run) {
 	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b run) int { return cmp64(a.from, b.from) })
+	slices.SortFunc(list, func(a, b run) int { return cmp.Compare(a.from, b.from) })
 	for _, r := range list {
 		if n := len(out); n > 0 && r.from <= out[n-1].to {
 			out[n-1].to = max(out[n-1].to, r.to)

@@ -61,19 +61,19 @@ func (j *journal) see(e *history.Event) {
 // older. Where the server notes a hello by a clock of its own, a jump may lie between the line's return and the hello.
 func (j *journal) hello(e *history.Event) {
 	if e.OutageAgeMs < 0 && !j.of.maySayLost(j.v, e) {
-		j.b.at("OFF-4").bad(e, "%s says in its hello that its clock is lost, but nothing has happened to it since it spoke to the server", j.of.id) // [OFF-4]
+		j.b.of("OFF-4").bad(e, "%s says in its hello that its clock is lost, but nothing has happened to it since it spoke to the server", j.of.id) // [OFF-4]
 	}
 	if j.line.downAt == 0 || j.line.cause == nil || j.line.cause.Src != e.Src {
 		return
 	}
 	low, high, ok := j.line.age(e.At)
 	if ok && j.line.cause.Kind == history.Line && e.OutageAgeMs >= 0 && (e.OutageAgeMs < low-ageServerSlackMs || e.OutageAgeMs > high+ageServerSlackMs) {
-		j.b.at("OFF-4").bad(e, "%s says outage age %s in its hello, but its line has been down for %s", j.of.id, history.Age(e.OutageAgeMs), history.Age(e.At-j.line.downAt)) // [OFF-4]
+		j.b.of("OFF-4").bad(e, "%s says outage age %s in its hello, but its line has been down for %s", j.of.id, history.Age(e.OutageAgeMs), history.Age(e.At-j.line.downAt)) // [OFF-4]
 	}
 }
 
 func (j *journal) entry(e *history.Event) {
-	t, x := j.b.at(lineClause(e)), j.of
+	t, x := j.b.of(lineClause(e)), j.of
 	if last := j.last; last != nil {
 		if e.JournalSeq != last.JournalSeq+1 && !(j.gap && e.JournalSeq > last.JournalSeq) {
 			t.bad(e, "%s has line %d of its journal after line %d", x.id, e.JournalSeq, last.JournalSeq) // [CMD-1]

@@ -29,7 +29,7 @@ type reading struct {
 func (r *reading) add(told []any) {
 	for _, item := range told {
 		row, _ := item.(map[string]any)
-		id := field(row, "eventId")
+		id := text(row, "eventId")
 		if page, seen := r.pageOf[id]; seen && page != r.pages {
 			continue
 		}
@@ -137,7 +137,7 @@ func (v *View) shown(r *reading, told []*history.Event) map[string]*history.Even
 func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 	due, of, seen := v.shown(r, told), map[string]string{}, 0
 	for _, row := range r.rows {
-		id, command := field(row, "recordId"), field(row, "commandId")
+		id, command := text(row, "recordId"), text(row, "commandId")
 		if other := of[command]; command != "" && other != "" && other != id {
 			t.bad(r.first.Event, "the list of records of %s shows two records of %s", r.place, command) // [ENT-4]
 		}
@@ -148,8 +148,8 @@ func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 		}
 		delete(due, id)
 		seen++
-		if e.Result != "" && field(row, "result") != string(e.Result) || command != e.CommandID {
-			t.bad(r.first.Event, "record %s of %s is listed as %s of %s, but was made as %s", id, e.CommandID, field(row, "result"), command, e.Result) // [ENT-4]
+		if e.Result != "" && text(row, "result") != string(e.Result) || command != e.CommandID {
+			t.bad(r.first.Event, "record %s of %s is listed as %s of %s, but was made as %s", id, e.CommandID, text(row, "result"), command, e.Result) // [ENT-4]
 		}
 		if c := v.commands[command]; c != nil {
 			v.settledRow(t, r, row, e, c)
@@ -164,7 +164,7 @@ func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 
 // settledRow: the record of a 504 is settled by its board's report, if one came, and as it says.
 func (v *View) settledRow(t *tally, r *reading, row map[string]any, e *history.Event, c *command) {
-	as := vocab.Result(field(row, "settledAs"))
+	as := vocab.Result(text(row, "settledAs"))
 	want, sure := v.settles(c)
 	switch {
 	case as != "" && e.Result != vocab.NoResponse:
@@ -242,7 +242,7 @@ func (v *View) replaysRow(t *tally, r *reading, row map[string]any, c *command) 
 func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
 	kinds := map[string]map[string]int{} // how many of a kind, by record
 	for _, row := range r.rows {
-		id, kind := field(row, "recordId"), field(row, "kind")
+		id, kind := text(row, "recordId"), text(row, "kind")
 		if row["late"] == true {
 			kind += " late"
 		}
@@ -293,9 +293,4 @@ func (v *View) lateEvents(e *history.Event, listed map[string]int, at *history.E
 		}
 	}
 	return want
-}
-
-func field(row map[string]any, name string) string {
-	s, _ := row[name].(string)
-	return s
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // Exhibit is a planted bug and what is known about it: which clauses it breaks, where it is played, and which clause
@@ -50,11 +52,8 @@ func Planted(clause string) (caught, planted int) {
 // plantedBugs is the same in words, "" for a clause without planted bugs.
 func plantedBugs(clause string) string {
 	caught, planted := Planted(clause)
-	switch planted {
-	case 0:
+	if planted == 0 {
 		return ""
-	case 1:
-		return fmt.Sprintf("its checks catch %d of 1 planted bug", caught)
 	}
-	return fmt.Sprintf("its checks catch %d of %d planted bugs", caught, planted)
+	return fmt.Sprintf("its checks catch %d of %s", caught, amount.Many(planted, "planted bug"))
 }

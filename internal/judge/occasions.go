@@ -72,10 +72,7 @@ func instants(events []*history.Event) (out []Occasion) {
 // presses are the occasions of requests, from when they were sent to their answer.
 func presses(calls []*call) (out []Occasion) {
 	for _, c := range calls {
-		door := c.in("doorId")
-		if door == "" { // the door that a caller gets
-			door = c.out("doorId")
-		}
+		door := cmp.Or(c.in("doorId"), c.out("doorId")) // the door that a caller gets
 		out = append(out, Occasion{From: c.SentNs, To: c.WallNs, Place: c.PlaceID, Door: door})
 	}
 	return out
@@ -116,30 +113,25 @@ func (v *View) lookedSince(b *board, e *history.Event) bool {
 
 // lastLooked finds the last time that anybody had to do with each board, with the boards of each place, or with all of them.
 func (v *View) lastLooked() map[string]*history.Event {
-	last := map[string]*history.Event{}
-	see := func(id string, e *history.Event) {
-		if last[id] == nil || sooner(last[id], e) {
-			last[id] = e
-		}
-	}
+	last := latest{}
 	for id, b := range v.boards {
 		for _, e := range b.presented {
-			see(id, e)
+			last.see(id, e)
 		}
 	}
 	for _, c := range v.order {
 		for _, e := range c.publishes {
-			see(e.BoardID, e)
+			last.see(e.BoardID, e)
 		}
 	}
 	for _, e := range v.looks {
-		see(e.PlaceID, e)
+		last.see(e.PlaceID, e)
 	}
 	places := v.placeOfToken()
 	for _, c := range v.calls() {
 		read := len(c.Told) > 0 || c.Method == "GET" && (c.Route == createRoute+"/{id}" || strings.HasPrefix(c.Route, "/device/"))
 		if read && c.ok() && !c.Own && places(c) != "" {
-			see(places(c), c.Event)
+			last.see(places(c), c.Event)
 		}
 	}
 	return last

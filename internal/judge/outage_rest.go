@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -114,9 +115,7 @@ func (b *board) outages(t *tally, v *View) []outage {
 	if since, known := end-r.line.downAt, !r.joined && r.line.known && r.line.downAt != 0 && !r.line.lost; known && !r.line.detached && b.truth {
 		if low, _, ok := r.line.age(end); ok && r.cur.age >= 0 && low > 0 && since > r.cur.age {
 			r.cur.age, r.cur.silent = since, r.line.silent
-			if r.cur.last == nil {
-				r.cur.last = r.line.cause
-			}
+			r.cur.last = cmp.Or(r.cur.last, r.line.cause)
 		}
 	}
 	r.end()

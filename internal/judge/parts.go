@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -92,7 +93,7 @@ func (p *Parts) See(e *history.Event) {
 // Judge judges a group, whose events are in order and have their Seqs.
 func (p *Parts) Judge(events []history.Event) {
 	if p.callers == nil {
-		slices.SortStableFunc(p.exchanges, func(a, b history.Event) int { return cmp64(a.WallNs, b.WallNs) })
+		slices.SortStableFunc(p.exchanges, func(a, b history.Event) int { return cmp.Compare(a.WallNs, b.WallNs) })
 		p.callers = viewOf(numbered(p.exchanges), &p.whole)
 		p.whole.exchanges = p.callers.calls()
 	}
@@ -136,9 +137,7 @@ func (f *Foreign) join(o Foreign) {
 	mine, others := f.First, o.First
 	for _, kind := range []struct{ to, from *int }{{&f.Commands, &o.Commands}, {&f.Changes, &o.Changes}, {&f.Presentations, &o.Presentations}} {
 		a, b := take(kind.to, &mine), take(kind.from, &others)
-		if a == "" {
-			a = b
-		}
+		a = cmp.Or(a, b)
 		if a != "" {
 			first = append(first, a)
 		}

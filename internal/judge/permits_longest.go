@@ -94,11 +94,11 @@ func (l *longest) entries(c *call) (doors []string) {
 	if p == nil || l.v.begun != nil || c.SentNs == 0 {
 		return nil
 	}
-	for i, x := range during(l.v, c, p.entries, func(x entriesAt) *history.Event { return x.e }) {
+	for i, x := range during(l.v, c, p.entries) {
 		if i == 0 {
-			doors = slices.Clone(x.doors)
+			doors = slices.Clone(x.is)
 		}
-		doors = slices.DeleteFunc(doors, func(d string) bool { return !slices.Contains(x.doors, d) })
+		doors = slices.DeleteFunc(doors, func(d string) bool { return !slices.Contains(x.is, d) })
 	}
 	return doors
 }

@@ -121,13 +121,13 @@ func (d *drive) goesOn(b book, x *board, e *history.Event) {
 }
 
 func (d *drive) fellEarly(b book, x *board) {
-	b.at(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, but should have stayed up for %s", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(pulseMs)) // [CMD-1] [CMD-7]
+	b.of(d.clause()).bad(d.early, "%s channel %d fell %s after its %s, but should have stayed up for %s", x.id, d.by.Channel, secs(d.early.At-d.by.At), d.by.Action, secs(pulseMs)) // [CMD-1] [CMD-7]
 	*d = drive{boot: d.boot}
 }
 
 func (d *drive) stuck(b book, x *board, at int64) {
 	last, _ := d.last()
-	b.at(d.clause()).bad(d.by, "%s channel %d is still driven %s after it should have fallen", x.id, d.by.Channel, secs(at-last)) // [CMD-1] [CMD-7]
+	b.of(d.clause()).bad(d.by, "%s channel %d is still driven %s after it should have fallen", x.id, d.by.Channel, secs(at-last)) // [CMD-1] [CMD-7]
 	*d = drive{boot: d.boot}
 }
 
@@ -162,7 +162,7 @@ func (d *drive) moves(b book, x *board, e *history.Event, late int64) {
 	switch e.Action {
 	case "pulse":
 		d.by, d.ends, d.late = e, []int64{e.At + pulseMs}, late
-		t := b.at(d.clause())
+		t := b.of(d.clause())
 		t.checked++
 		if e.PulseMs != 0 && e.PulseMs != pulseMs {
 			t.bad(e, "%s channel %d pulses for %s, but should pulse for %s", x.id, e.Channel, secs(e.PulseMs), secs(pulseMs)) // [CMD-1]
@@ -198,9 +198,9 @@ func (d *drive) falls(b book, x *board, e *history.Event) {
 	}
 	for _, end := range d.ends {
 		if e.At >= end-pulseEarlyMs-d.late && e.At <= end+pulseLateMs && !d.held && !d.resting {
-			b.at(d.clause()).checked++
+			b.of(d.clause()).checked++
 			if r := d.outlasted(x, e); r != nil {
-				b.at(d.clause()).bad(e, "%s channel %d was driven on for %s after a power cut, which ends a pulse", x.id, d.by.Channel, secs(e.At-r.At)) // [CMD-1]
+				b.of(d.clause()).bad(e, "%s channel %d was driven on for %s after a power cut, which ends a pulse", x.id, d.by.Channel, secs(e.At-r.At)) // [CMD-1]
 			}
 			*d = drive{boot: d.boot}
 			return
@@ -218,7 +218,7 @@ func (d *drive) falls(b book, x *board, e *history.Event) {
 	if d.resting {
 		clause = "OFF-3"
 	}
-	b.at(clause).checked++
-	b.at(clause).bad(e, "%s channel %d fell while it was held, and its journal doesn't mention it", x.id, d.by.Channel) // [CMD-7] [OFF-3]
+	b.of(clause).checked++
+	b.of(clause).bad(e, "%s channel %d fell while it was held, and its journal doesn't mention it", x.id, d.by.Channel) // [CMD-7] [OFF-3]
 	*d = drive{boot: d.boot}
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -53,10 +54,7 @@ func (c *content) rule(e *history.Event) ruling {
 	if !c.based || e.Revision < c.base || e.PhoneHash == "" && e.TokenHash == "" {
 		return ruling{unknown: true}
 	}
-	now := e.BoardAt
-	if now == 0 {
-		now = e.At
-	}
+	now := cmp.Or(e.BoardAt, e.At)
 	phone := e.PhoneHash
 	if e.TokenHash != "" {
 		g, ok := c.holder(e.TokenHash, e.Revision)
@@ -118,10 +116,7 @@ func credited(valid []refGrant) []string {
 			if g.Kind != kind {
 				continue
 			}
-			end := g.EndsAt
-			if end == 0 {
-				end = never
-			}
+			end := cmp.Or(g.EndsAt, never)
 			if kind == "permit" && end < ends {
 				out, ends = nil, end
 			}

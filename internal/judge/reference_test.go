@@ -64,7 +64,7 @@ func TestReferenceRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c0 := content{based: true, base: 1, windows: []windowsAt{{rev: 1, windows: c.windows}}, hours: []hoursAt{{rev: 1, hours: refHours{Timezone: "Asia/Seoul"}}}}
+			c0 := content{based: true, base: 1, windows: []stated[[]refWindow]{{rev: 1, is: c.windows}}, hours: []stated[refHours]{{rev: 1, is: refHours{Timezone: "Asia/Seoul"}}}}
 			for _, g := range c.grants {
 				c0.grant(&history.Event{Revision: 2}, g)
 			}

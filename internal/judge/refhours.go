@@ -96,12 +96,7 @@ func (h refHours) open(now int64) bool {
 	}
 	t := time.UnixMilli(now).In(loc)
 	today := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-	for _, r := range append(h.instants(today, loc), h.instants(today.AddDate(0, 0, -1), loc)...) {
-		if now >= r.from && now < r.to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append(h.instants(today, loc), h.instants(today.AddDate(0, 0, -1), loc)...), func(r run) bool { return now >= r.from && now < r.to })
 }
 
 // instants are a day's runs in order, cut where they extend into a closed day.

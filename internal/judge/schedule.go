@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
-	"github.com/doorlab/doorlab/internal/history"
 )
 
 const scheduleRoute = "/core/v1/public/places/{id}/schedule"
@@ -58,8 +57,8 @@ func hrs2(v *View) Verdict {
 			continue
 		}
 		why := ""
-		for _, h := range during(v, c, p.content.hours, func(h hoursAt) *history.Event { return h.e }) {
-			if why = h.hours.shows(c, shown); why == "" {
+		for _, h := range during(v, c, p.content.hours) {
+			if why = h.is.shows(c, shown); why == "" {
 				break
 			}
 		}
@@ -83,7 +82,7 @@ func (c *content) special(read *call, shown []scheduleDay) bool {
 	if slices.ContainsFunc(shown, func(d scheduleDay) bool { return d.Note != nil }) {
 		return true
 	}
-	return len(c.hours) > 0 && c.hours[0].hours.shows(read, shown) != ""
+	return len(c.hours) > 0 && c.hours[0].is.shows(read, shown) != ""
 }
 
 // shows compares a schedule with the hours; "" or how they differ.

@@ -84,7 +84,7 @@ func (v *View) serverDecisions() *served {
 		}
 		if d != nil && d.wrong != "" {
 			if !judged {
-				b.at("ENT-3").checked++
+				b.of("ENT-3").checked++
 			}
 			b.breach(c, []string{"ENT-3"}, "%s %s: %s", c.Method, c.Route, d.wrong) // [ENT-3]
 		}
@@ -217,7 +217,7 @@ func (v *View) revisions(p *place, during *call) []int64 {
 
 // ruleFor decides about a person at a door.
 func (c *content) ruleFor(phone, door string, rev, now int64) ruling {
-	mode, ok := modeAt(c.windowsAt(rev), c.hoursAt(rev), door, now)
+	mode, ok := modeAt(until(c.windows, rev), until(c.hours, rev), door, now)
 	if !ok {
 		return ruling{unknown: true}
 	}
@@ -273,7 +273,7 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 		}
 	}
 	for _, clause := range clauses {
-		b.at(clause).checked++
+		b.of(clause).checked++
 	}
 	where := fmt.Sprintf("%s %s", d.Method, d.Route)
 	switch {

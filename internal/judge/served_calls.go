@@ -9,15 +9,10 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// entriesAt are a place's entry doors from an event on, in the order in which callers get them.
-type entriesAt struct {
-	e     *history.Event
-	doors []string
-}
-
+// enter notes a place's entry doors from an event on, in the order in which callers get them.
 func (p *place) enter(e *history.Event) {
-	x := entriesAt{e: e}
-	if json.Unmarshal([]byte(e.Text), &x.doors) == nil {
+	x := stated[[]string]{e: e}
+	if json.Unmarshal([]byte(e.Text), &x.is) == nil {
 		p.entries = append(p.entries, x)
 	}
 }
@@ -44,11 +39,11 @@ func (v *View) phoneDecided(c *call) *deciding {
 	default:
 		return nil
 	}
-	entries := during(v, c, p.entries, func(x entriesAt) *history.Event { return x.e })
+	entries := during(v, c, p.entries)
 	for _, rev := range v.revisions(p, c) {
 		for _, at := range []int64{c.SentAt - v.skewMs(c), c.At + v.skewMs(c)} {
 			for _, x := range entries {
-				d.rulings = append(d.rulings, p.content.ruleCall(phone, rev, at, x.doors))
+				d.rulings = append(d.rulings, p.content.ruleCall(phone, rev, at, x.is))
 			}
 		}
 	}
@@ -84,7 +79,7 @@ func (c *content) ruleCall(phone string, rev, now int64, entries []string) rulin
 	}
 	var closed []string
 	for _, door := range entries {
-		switch mode, ok := modeAt(c.windowsAt(rev), c.hoursAt(rev), door, now); {
+		switch mode, ok := modeAt(until(c.windows, rev), until(c.hours, rev), door, now); {
 		case !ok:
 			return ruling{unknown: true}
 		case mode == "free":

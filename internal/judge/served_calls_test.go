@@ -46,7 +46,7 @@ func TestRuleCall(t *testing.T) {
 			for _, g := range c.grants {
 				p.grant(&history.Event{Revision: 1}, g)
 			}
-			p.windows = []windowsAt{{rev: 1, windows: c.windows}}
+			p.windows = []stated[[]refWindow]{{rev: 1, is: c.windows}}
 			r := p.ruleCall("kim", 1, c.at, c.entries)
 			slices.Sort(r.doors)
 			if r.unknown || r.allow != (c.doors != nil) || r.allow && !slices.Equal(r.doors, c.doors) || !slices.Contains(r.reasons, c.reason) {
@@ -81,12 +81,12 @@ func TestRefusedCallsDoor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := content{windows: []windowsAt{{rev: 1}}}
+			p := content{windows: []stated[[]refWindow]{{rev: 1}}}
 			for _, g := range c.grants {
 				p.grant(&history.Event{Revision: 1}, g)
 			}
 			if c.closed != "" {
-				p.windows[0].windows = []refWindow{{DoorID: c.closed, Ref: "always", Mode: "closed"}}
+				p.windows[0].is = []refWindow{{DoorID: c.closed, Ref: "always", Mode: "closed"}}
 			}
 			d := deciding{reason: c.reason, rulings: []ruling{p.ruleCall("kim", 1, 500, []string{"a", "b"})}}
 			for _, door := range []string{"", "a", "b"} {

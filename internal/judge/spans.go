@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -135,9 +136,7 @@ func (b *board) differed(p *place) (wrong *history.Event, right int64) {
 		switch {
 		case e.Kind != history.Applied:
 		case !p.good(b, e):
-			if wrong == nil {
-				wrong = e
-			}
+			wrong = cmp.Or(wrong, e)
 		case wrong == nil:
 			right = e.Revision
 		case !b.truth:

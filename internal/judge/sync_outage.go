@@ -58,7 +58,7 @@ func (v *View) lookedAfter(b *board, e *history.Event) bool {
 
 // onsite reports whether an event is a decision or movement that the board made by itself.
 func onsite(e *history.Event) bool {
-	return e.Kind == history.Presented || e.Kind == history.Actuation && (e.Cause == "onsite" || e.Cause == "free")
+	return e.Kind == history.Presented || byItself(e)
 }
 
 // frozen judges a decision in an outage, and returns the waiting change that would have changed it, nil if none would.

@@ -127,6 +127,15 @@ func (v *View) unattributed(c *call) bool {
 	return !known
 }
 
+// latest are the last events, by what they are about.
+type latest map[string]*history.Event
+
+func (l latest) see(id string, e *history.Event) {
+	if l[id] == nil || sooner(l[id], e) {
+		l[id] = e
+	}
+}
+
 // ended are the commands that ended this way without having asked for it: the test place ends a command as its reason
 // says, without a board.
 func (v *View) ended(o vocab.Outcome) []Occasion { return v.endings(o, false) }
@@ -152,26 +161,20 @@ func (v *View) endings(o vocab.Outcome, asked bool) (out []Occasion) {
 
 // looked are the last looks at what boards have, or at how far a permit has come, by place; "" = at all boards.
 func (v *View) looked() map[string][]*history.Event {
-	boards, permits := map[string]*history.Event{}, map[string]*history.Event{}
-	last := func(of map[string]*history.Event, place string, e *history.Event) {
-		if was := of[place]; was == nil || sooner(was, e) {
-			of[place] = e
-		}
-	}
+	boards, permits := latest{}, latest{}
 	for _, e := range v.looks {
-		if e.Text == lookAtJournal {
-			continue
+		if e.Text != lookAtJournal {
+			boards.see(e.PlaceID, e)
 		}
-		last(boards, e.PlaceID, e)
 	}
 	places := v.placeOfToken()
 	for _, c := range v.calls() {
 		if c.ok() && c.Method == "GET" && c.Route == createRoute+"/{id}" {
-			last(permits, places(c), c.Event)
+			permits.see(places(c), c.Event)
 		}
 	}
 	out := map[string][]*history.Event{}
-	for _, of := range []map[string]*history.Event{boards, permits} {
+	for _, of := range []latest{boards, permits} {
 		for place, e := range of {
 			out[place] = append(out[place], e)
 		}

@@ -46,7 +46,7 @@ func (v *View) followedAt(p *place, changes []*call) (n int) {
 func (c *content) hoursUntil(v *View, e *history.Event) (now refHours, known bool) {
 	for _, h := range c.hours {
 		if v.before(h.e, e) {
-			now, known = h.hours, true
+			now, known = h.is, true
 		}
 	}
 	return now, known
@@ -82,22 +82,14 @@ func (v *View) looksAtHours(p *place) (out []look) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b look) int {
-		switch {
-		case sooner(a.Event, b.Event):
-			return -1
-		case sooner(b.Event, a.Event):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b look) int { return order(a.Event, b.Event) })
 	return out
 }
 
 // switches reports whether a window of a door that follows hours is active with one of them and not with the other.
 func (c *content) switches(door string, at int64, was, now refHours) bool {
-	return slices.ContainsFunc(c.windows, func(then windowsAt) bool {
-		return slices.ContainsFunc(then.windows, func(w refWindow) bool {
+	return slices.ContainsFunc(c.windows, func(then stated[[]refWindow]) bool {
+		return slices.ContainsFunc(then.is, func(w refWindow) bool {
 			before, _ := w.active(was, at)
 			after, _ := w.active(now, at)
 			return w.DoorID == door && before != after
@@ -107,13 +99,13 @@ func (c *content) switches(door string, at int64, was, now refHours) bool {
 
 // decides reports whether a door, or with "" any, had windows that decide differently with the one and the other.
 func (c *content) decides(door string, at int64, was, now refHours) bool {
-	return slices.ContainsFunc(c.windows, func(then windowsAt) bool {
-		return slices.ContainsFunc(then.windows, func(w refWindow) bool {
+	return slices.ContainsFunc(c.windows, func(then stated[[]refWindow]) bool {
+		return slices.ContainsFunc(then.is, func(w refWindow) bool {
 			if door != "" && w.DoorID != door {
 				return false
 			}
-			before, _ := modeAt(then.windows, was, w.DoorID, at)
-			after, _ := modeAt(then.windows, now, w.DoorID, at)
+			before, _ := modeAt(then.is, was, w.DoorID, at)
+			after, _ := modeAt(then.is, now, w.DoorID, at)
 			return before != after
 		})
 	})

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -41,8 +42,14 @@ type View struct {
 	served   func() *served                    // links and phones decided by the server
 	tokens   func() tokens                     // given out to clients
 	read     func() book                       // permits that clients read
-	byDoor   func() map[string][]*command      // in order
-	lastSeen func() map[string]*history.Event  // by board or place, "" = all: see lastLooked
+	counted  struct {                          // each once: CMD-6 looks at their findings, too
+		cmd1, cmd2, cmd3 func() *tally
+		cmd4             func() (*tally, cmd4numbers)
+		cmd5             func() (t *tally, repeats int)
+	}
+
+	byDoor   func() map[string][]*command     // in order
+	lastSeen func() map[string]*history.Event // by board or place, "" = all: see lastLooked
 
 	begun *history.Event  // the start of the run, nil if the history covers the target's whole life
 	early map[string]bool // commands in flight when the run began: others gave them, and their start is missing
@@ -97,7 +104,7 @@ type place struct {
 	raised  []*history.Event // the same with what they changed: a run may have begun between the two
 	digests map[int64]string
 	content content
-	entries []entriesAt
+	entries []stated[[]string]
 }
 
 // NewView indexes events, which must be in order; those without a Seq get one. The slice is kept and must not change.
@@ -105,9 +112,7 @@ func NewView(events []history.Event) *View { return viewOf(numbered(events), nil
 
 func numbered(events []history.Event) []history.Event {
 	for i := range events {
-		if events[i].Seq == 0 {
-			events[i].Seq = int64(i + 1)
-		}
+		events[i].Seq = cmp.Or(events[i].Seq, int64(i+1))
 	}
 	return events
 }
@@ -149,6 +154,8 @@ func viewOf(events []history.Event, of *whole) *View {
 	v.served = sync.OnceValue(v.serverDecisions)
 	v.tokens = sync.OnceValue(v.givenTokens)
 	v.read = sync.OnceValue(v.readBack)
+	v.counted.cmd1, v.counted.cmd2, v.counted.cmd3 = sync.OnceValue(v.cmd1), sync.OnceValue(v.cmd2), sync.OnceValue(v.cmd3)
+	v.counted.cmd4, v.counted.cmd5 = sync.OnceValues(v.cmd4), sync.OnceValues(v.cmd5)
 	v.byDoor = sync.OnceValue(v.commandsByDoor)
 	v.lastSeen = sync.OnceValue(v.lastLooked)
 	return v
@@ -262,18 +269,11 @@ func (v *View) command(e *history.Event) *command {
 		delete(v.early, c.id)
 		v.order = append(v.order, c)
 	}
-	fill := func(to *string, from string) {
-		if *to == "" {
-			*to = from
-		}
-	}
 	if e.Kind != history.Actuation && e.Kind != history.Received && e.Kind != history.Fault { // what was asked for, not what a board did
-		fill(&c.place, e.PlaceID)
-		fill(&c.door, e.DoorID)
-		fill(&c.key, e.Key)
+		c.place, c.door, c.key = cmp.Or(c.place, e.PlaceID), cmp.Or(c.door, e.DoorID), cmp.Or(c.key, e.Key)
 	}
 	if e.Kind == history.Intent || e.Kind == history.Publish {
-		fill(&c.op, e.Op)
+		c.op = cmp.Or(c.op, e.Op)
 	}
 	return c
 }

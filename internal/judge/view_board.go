@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -116,9 +117,7 @@ func (b *board) add(v *View, e *history.Event) {
 func (v *View) addActuation(e *history.Event) {
 	b := v.board(e.BoardID)
 	b.onsite = append(b.onsite, e)
-	if b.place == "" {
-		b.place = e.PlaceID
-	}
+	b.place = cmp.Or(b.place, e.PlaceID)
 	switch {
 	case e.Cause != "command":
 		return

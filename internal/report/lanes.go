@@ -25,7 +25,6 @@ type dot struct {
 	Bad   bool
 	Title string
 	Kind  string
-	Left  bool // label on the left
 }
 
 // drawing is an SVG of a timeline.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -87,11 +88,7 @@ func SummarizeLedger(b *strings.Builder, rows []judge.Row) {
 	for _, r := range exercised(rows) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", marks[r.Status], r.Clause, cell(r.Promise), amount.Number(r.Checked), cell(r.Told()))
 	}
-	var rest []string
-	for _, r := range idle(rows) {
-		rest = append(rest, r.Clause)
-	}
-	if len(rest) > 0 {
+	if rest := each.Of(idle(rows), func(r judge.Row) string { return r.Clause }); len(rest) > 0 {
 		fmt.Fprintf(b, "\nNot exercised: %s\n", strings.Join(rest, " "))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 )
 
@@ -49,20 +50,12 @@ func runes(s string, n int) string {
 type Problems []Problem
 
 func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(each.Of(ps, Problem.Error), "\n")
 }
 
 // Short is a line per problem, without the source.
 func (ps Problems) Short() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.Short()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(each.Of(ps, Problem.Short), "\n")
 }
 
 // Locate sorts problems and gives each its file and line.

@@ -93,7 +93,6 @@ func (t *Timeline) Since() int64 { return t.since }
 // content is what a place, or a board, holds at one revision.
 type content struct {
 	rev     int64
-	at      int64 // when it became this
 	grants  map[string]access.Grant
 	windows []access.Window
 	hours   access.Hours
@@ -111,7 +110,7 @@ func (t *Timeline) contentWhile(counts func(step) bool) content {
 }
 
 func (t *Timeline) empty() content {
-	return content{rev: t.base, at: t.since, grants: map[string]access.Grant{}}
+	return content{rev: t.base, grants: map[string]access.Grant{}}
 }
 
 // take is the next step.
@@ -126,9 +125,7 @@ func (c *content) take(s step) {
 	case history.ContentHours:
 		c.hours = s.hours
 	}
-	if s.rev > c.rev {
-		c.rev, c.at = s.rev, s.at
-	}
+	c.rev = max(c.rev, s.rev)
 }
 
 // serverAt is the server's content at a time.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -157,9 +158,7 @@ func (t *Timeline) side(side string, c content, q Question, method vocab.Method,
 		phone, linkOK = c.link(q.TokenHash)
 		if g, ok := t.owner(q.TokenHash); ok {
 			s.LinkOf = &g.ID
-			if phone == "" {
-				phone = g.PhoneHash // a dead link: its person's grants are shown anyway
-			}
+			phone = cmp.Or(phone, g.PhoneHash) // a dead link: its person's grants are shown anyway
 		}
 	}
 	if w := access.InForce(c.windows, c.hours, q.DoorID, q.At); w != nil {
@@ -186,11 +185,9 @@ func views(grants []access.Grant, doorID string, now int64) []Grant {
 		}
 		return 1
 	})
-	out := make([]Grant, 0, len(grants))
-	for _, g := range grants {
-		out = append(out, Grant{GrantID: g.ID, Kind: g.Kind, State: state(g, doorID, now), StartsAt: stamp(g.StartsAt), EndsAt: stampOrNil(g.EndsAt), DoorIDs: g.Doors})
-	}
-	return out
+	return each.Of(grants, func(g access.Grant) Grant {
+		return Grant{GrantID: g.ID, Kind: g.Kind, State: state(g, doorID, now), StartsAt: stamp(g.StartsAt), EndsAt: stampOrNil(g.EndsAt), DoorIDs: g.Doors}
+	})
 }
 
 // state is how access.Decide sees a single grant.

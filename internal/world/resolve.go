@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -136,9 +137,7 @@ func (w *World) resolveBoards(c *checker, at string, i int) {
 			b.ID = w.id("brd_", "board", i, j)
 		}
 		c.id(bat+".id", "brd_", b.ID)
-		if b.Name == "" {
-			b.Name = fmt.Sprintf("Board %d", j+1)
-		}
+		b.Name = cmp.Or(b.Name, fmt.Sprintf("Board %d", j+1))
 		c.name(bat+".name", b.Name)
 		b.Given = b.Password != "" || c.given(bat+".password")
 		if b.Password == "optional" { // as the specification's example has it, word for word
@@ -209,9 +208,7 @@ func (w *World) resolveDoors(c *checker, bat string, i, j int) {
 			d.ID = w.id("dor_", "door", i, j, k)
 		}
 		c.id(dat+".id", "dor_", d.ID)
-		if d.Name == "" {
-			d.Name = fmt.Sprintf("Door %d-%d", j+1, k+1)
-		}
+		d.Name = cmp.Or(d.Name, fmt.Sprintf("Door %d-%d", j+1, k+1))
 		c.name(dat+".name", d.Name)
 		if d.Channel == 0 && !c.given(dat+".channel") {
 			d.Channel = k + 1

@@ -14,29 +14,17 @@ import (
 // answer of the operation has is absent whatever the target does. The error is Problems.
 func (f *File) Promised(c *contract.Contract) error {
 	b := &strictyaml.Binder{}
-	for _, list := range [][]Step{f.Doc.Setup, f.Doc.Steps} {
-		promised(b, c, list)
-	}
-	if !b.Failed() {
-		return nil
-	}
-	return b.Problems().Locate(f.Path, f.Source)
-}
-
-func promised(b *strictyaml.Binder, c *contract.Contract, steps []Step) {
-	for i := range steps {
-		s := &steps[i]
-		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-			if in != nil {
-				promised(b, c, *in)
-			}
-		}
+	eachStep(func(s *Step) {
 		if method, path := s.Verbs.operation(); path != "" {
 			for i := range s.Expect {
 				s.Expect[i].promised(b, c, method, path, s.Verbs.Call != nil)
 			}
 		}
+	}, f.Doc.Setup, f.Doc.Steps)
+	if !b.Failed() {
+		return nil
 	}
+	return b.Problems().Locate(f.Path, f.Source)
 }
 
 const permitsPath = "/space/v1/partner/entry-permits"

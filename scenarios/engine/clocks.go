@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 func (l *lab) clock(ctx context.Context) (c clockView, err error) {
@@ -18,11 +20,7 @@ func (l *lab) clock(ctx context.Context) (c clockView, err error) {
 // abandoned is how many messages the jumps of each clock have given up.
 func (l *lab) abandoned(ctx context.Context) ([]int64, error) {
 	views, err := l.views(ctx, http.MethodGet, "/clock", nil)
-	counts := make([]int64, len(views))
-	for i, c := range views {
-		counts[i] = c.Abandoned
-	}
-	return counts, err
+	return each.Of(views, func(c clockView) int64 { return c.Abandoned }), err
 }
 
 // move freezes every clock or lets it run.

@@ -32,27 +32,6 @@ type lab struct {
 	marks []history.Position // of each of all: where in its recording the run begins; nil = the target is the run's own
 }
 
-// board is what GET /boards says.
-type board struct {
-	BoardID         string  `json:"boardId"`
-	PlaceID         string  `json:"placeId"`
-	Online          bool    `json:"online"`
-	Phase           string  `json:"phase"`
-	OutageAgeSec    float64 `json:"outageAgeSec"`
-	DesiredRevision int64   `json:"desiredRevision"`
-	AppliedRevision int64   `json:"appliedRevision"`
-	BufferedRecords int     `json:"bufferedRecords"`
-	DroppedRecords  int     `json:"droppedRecords"`
-	Boot            int     `json:"boot"`
-	Detached        bool    `json:"detached"` // a real one may have its place
-	Told            bool    `json:"told"`     // somebody speaks to it in its server's place
-	Doors           []struct {
-		DoorID   string `json:"doorId"`
-		Channel  int    `json:"channel"`
-		Standing any    `json:"standing"`
-	} `json:"doors"`
-}
-
 // clockView is what GET /clock says.
 type clockView struct {
 	Now   time.Time `json:"now"`
@@ -190,7 +169,7 @@ func (l *lab) discover(ctx context.Context) error {
 }
 
 // boards reads all boards, and which listener has each.
-func (l *lab) boards(ctx context.Context) (out []board, owner map[string]string, err error) {
+func (l *lab) boards(ctx context.Context) (out []control.Board, owner map[string]string, err error) {
 	owner = map[string]string{}
 	for _, base := range l.fleet {
 		for offset, total := 0, 1; offset < total; {
@@ -199,8 +178,8 @@ func (l *lab) boards(ctx context.Context) (out []board, owner map[string]string,
 				return nil, nil, err
 			}
 			var page struct {
-				Data  []board `json:"data"`
-				Total int     `json:"total"`
+				Data  []control.Board `json:"data"`
+				Total int             `json:"total"`
 			}
 			if a.Status != http.StatusOK || json.Unmarshal(a.Raw, &page) != nil {
 				return nil, nil, refused(a, http.MethodGet, "/boards")

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// How often something is done, and how many there must be.
+// What a verb reads of its step: how often something is done and how many there must be, and what ends the verb.
 
 // count is a whole number, or the default. A value that isn't one ends the verb (see guarded): if the default replaced
 // it, a threshold would vanish.
@@ -18,7 +18,7 @@ func (x *frame) count(n *Num, def int) int {
 		err = fmt.Errorf("%s is not a whole number", strconv.FormatFloat(v, 'g', -1, 64))
 	}
 	if err != nil {
-		panic(wrongNumber{fmt.Errorf("%s: %w", n.raw, err)})
+		panic(stop{fmt.Errorf("%s: %w", n.raw, err)})
 	}
 	return int(v)
 }
@@ -27,21 +27,37 @@ func (x *frame) count(n *Num, def int) int {
 func (x *frame) least(n *Num) int {
 	v := x.count(n, 1)
 	if v < 1 {
-		panic(wrongNumber{fmt.Errorf("%s: must be at least 1", n.raw)})
+		panic(stop{fmt.Errorf("%s: must be at least 1", n.raw)})
 	}
 	return v
 }
 
-// wrongNumber is how count aborts a verb.
-type wrongNumber struct{ error }
+// need is a value without which a verb can't go on: its error ends the verb (see guarded).
+func need[T any](v T, err error) T {
+	if err != nil {
+		panic(stop{err})
+	}
+	return v
+}
 
-// guarded runs a verb and returns an invalid number as its error.
+// lab is the run's control API; without one, the verb ends.
+func (x *frame) lab() *lab {
+	if x.run.lab == nil {
+		panic(stop{errNoControl})
+	}
+	return x.run.lab
+}
+
+// stop is how count, need and lab end a verb.
+type stop struct{ error }
+
+// guarded runs a verb and returns what ended it as its error. It covers the verb's own goroutine and those of atOnce.
 func guarded(run func() (fields, error)) (out fields, err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case wrongNumber:
-			err = p.error
+		case stop:
+			out, err = nil, p.error
 		default:
 			panic(p)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sort"
 	"sync"
 )
 
@@ -156,7 +155,7 @@ func (d *directory) pick(ctx context.Context, kind string, real bool) ([]*boardI
 			out = append(out, b)
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].id < out[j].id })
+	sortByID(out)
 	return out, nil
 }
 

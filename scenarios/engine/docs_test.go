@@ -56,7 +56,7 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range strictyaml.Keys(stepType) {
+	for _, name := range strictyaml.Keys(reflect.TypeFor[Step]()) {
 		if !slices.Contains(verbs, name) && !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("the page doesn't explain a step's key %s", name)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // A file that finds too few boards is SKIPPED if the world is too small for it, and BLOCKED if the target has lost boards that
@@ -103,10 +104,7 @@ const shownLost = 3
 
 // toldLost says which boards are missing, and how to bring them back.
 func toldLost(lost []*boardInfo) string {
-	var ids []string
-	for _, b := range lost[:min(len(lost), shownLost)] {
-		ids = append(ids, b.id)
-	}
+	ids := each.Of(lost[:min(len(lost), shownLost)], func(b *boardInfo) string { return b.id })
 	are, names := "are", strings.Join(ids, ", ")
 	if len(lost) == 1 {
 		are = "is"

@@ -23,9 +23,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	fr := &fileRun{run: r, file: f, labels: map[string]time.Time{}, backgrounds: map[string]*background{}, found: map[string]bool{}}
 	res = FileResult{Path: f.Path, Play: f.play, Plays: f.plays, Name: visible(f.Doc.Name), Description: visible(f.Doc.Description), Clauses: f.Doc.Clauses,
 		Started: clock.WallNow(), Source: f.Source}
-	if res.Name == "" {
-		res.Name = f.Base()
-	}
+	res.Name = cmp.Or(res.Name, f.Base())
 	began := clock.Mono()
 	defer func() {
 		res.Seconds = (clock.Mono() - began).Seconds()

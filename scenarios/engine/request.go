@@ -79,9 +79,7 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	if err := cmp.Or(checkPath(q.path), r.before(ctx, q)); err != nil {
 		return nil, err
 	}
-	if q.placeID == "" {
-		q.placeID = r.issuedFor(h)
-	}
+	q.placeID = cmp.Or(q.placeID, r.issuedFor(h))
 	e, isCommand := r.commandEvent(q, h)
 	if isCommand {
 		e.Kind = history.Attempt

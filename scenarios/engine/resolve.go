@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,15 +33,11 @@ func (f *fileRun) moment(text string) (time.Time, error) {
 }
 
 // at is the time of a When, or the default's.
-func (x *frame) at(w When, def string) (time.Time, error) {
-	if !w.set() {
-		return x.file.moment(def)
+func (x *frame) at(w When, def string) time.Time {
+	if w.set() {
+		def = need(w.str(x.scope))
 	}
-	text, err := w.str(x.scope)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return x.file.moment(text)
+	return need(x.file.moment(def))
 }
 
 // member reads a field of a value that is a mapping.
@@ -136,19 +133,17 @@ func anyone(v any, plural string) ([]string, error) {
 	return ids, err
 }
 
-func (x *frame) doorList(rs *Refs) (out []string, err error) {
+// doorList adds the doors that a step names to a body, and returns them: nil if it names none.
+func (x *frame) doorList(rs *Refs, body map[string]any) (out []string) {
 	if rs == nil {
-		return nil, nil
+		return nil
 	}
 	out = []string{}
 	for _, r := range *rs {
-		ids, err := x.doors(r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ids...)
+		out = append(out, need(x.doors(r))...)
 	}
-	return out, nil
+	body["doorIds"] = out
+	return out
 }
 
 // boards resolves a reference to boards; a door stands for its board. Unset: nil, which means all live boards.
@@ -167,10 +162,7 @@ func (x *frame) boards(r Ref) ([]*boardInfo, error) {
 	var out []*boardInfo
 	seen := map[string]bool{}
 	for _, id := range ids {
-		b := x.run.dir.board(id)
-		if b == nil {
-			b = x.run.dir.door(id)
-		}
+		b := cmp.Or(x.run.dir.board(id), x.run.dir.door(id))
 		if b == nil {
 			return nil, fmt.Errorf("no board %q in the target", id)
 		}
@@ -183,26 +175,25 @@ func (x *frame) boards(r Ref) ([]*boardInfo, error) {
 }
 
 // person resolves a reference to a person: a mapping with a phone.
-func (x *frame) person(r Ref) (map[string]any, error) {
-	v, err := r.eval(x.scope)
-	if err != nil {
-		return nil, err
-	}
+func (x *frame) person(r Ref) map[string]any {
+	v := need(r.eval(x.scope))
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		v = list[0]
 	}
-	if _, ok := member(v, "phone"); ok {
-		return v.(map[string]any), nil
+	return aPerson(v)
+}
+
+// aPerson is a value that must be a person.
+func aPerson(v any) map[string]any {
+	if _, ok := member(v, "phone"); !ok {
+		panic(stop{fmt.Errorf("%s is not a person", brief(v, 80))})
 	}
-	return nil, fmt.Errorf("%s is not a person", brief(v, 80))
+	return v.(map[string]any)
 }
 
 // people resolves a reference to several.
-func (x *frame) people(r Ref) (out []map[string]any, err error) {
-	v, err := r.eval(x.scope)
-	if err != nil {
-		return nil, err
-	}
+func (x *frame) people(r Ref) (out []map[string]any) {
+	v := need(r.eval(x.scope))
 	if f, ok := member(v, "people"); ok {
 		v = f
 	}
@@ -211,27 +202,20 @@ func (x *frame) people(r Ref) (out []map[string]any, err error) {
 		list = []any{v}
 	}
 	for _, e := range list {
-		if _, ok := member(e, "phone"); !ok {
-			return nil, fmt.Errorf("%s is not a person", brief(e, 80))
-		}
-		out = append(out, e.(map[string]any))
+		out = append(out, aPerson(e))
 	}
 	if len(out) == 0 {
-		return nil, errors.New("there are no people: nothing would be done")
+		panic(stop{errors.New("there are no people: nothing would be done")})
 	}
-	return out, nil
+	return out
 }
 
 // apiKey is a key reference's secret, else the place's key.
-func (x *frame) apiKey(key Ref, placeID string) (string, error) {
+func (x *frame) apiKey(key Ref, placeID string) string {
 	if !key.set() {
-		return x.run.dir.key(placeID)
+		return need(x.run.dir.key(placeID))
 	}
-	v, err := key.eval(x.scope)
-	if err != nil {
-		return "", err
-	}
-	return one(v, "apiKey")
+	return need(one(need(key.eval(x.scope)), "apiKey"))
 }
 
 // placeOfKey is the place that a key reference names beside the secret, "" if it names none.
@@ -262,13 +246,13 @@ func (x *frame) owner(doorID string) (string, error) {
 
 // since is the time from which a list is examined. Nothing has happened since now, so a list since now would be empty
 // whatever the target did.
-func (x *frame) since(w When) (time.Time, error) {
-	t, err := x.at(w, "now")
-	if err != nil {
-		return t, err
+func (x *frame) since(w When) time.Time {
+	if !w.set() {
+		return time.Time{}
 	}
+	t := x.at(w, "now")
 	if raw, literal := w.Literal(); literal && strings.TrimSpace(raw) == "now" || t.After(x.run.now().Add(time.Second)) {
-		return t, fmt.Errorf("since %s: nothing can have happened after now; mark an earlier moment", w.raw)
+		panic(stop{fmt.Errorf("since %s: nothing can have happened after now; mark an earlier moment", w.raw)})
 	}
-	return t, nil
+	return t
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
@@ -178,21 +179,13 @@ func notPlayed(f *File, why string) FileResult {
 }
 
 func newRun(target Target, opt Options) *run {
-	if opt.Seed == 0 {
-		opt.Seed = 1
-	}
+	opt.Seed = cmp.Or(opt.Seed, 1)
 	if opt.Loader == nil {
 		opt.Loader = loadtest.Run
 	}
-	if opt.Wait == 0 {
-		opt.Wait = 5 * time.Second
-	}
+	opt.Wait = cmp.Or(opt.Wait, 5*time.Second)
 	target.HTTP = strings.TrimSuffix(target.HTTP, "/")
-	control := make([]string, len(target.Control))
-	for i, c := range target.Control {
-		control[i] = strings.TrimSuffix(c, "/")
-	}
-	target.Control = control
+	target.Control = each.Of(target.Control, func(c string) string { return strings.TrimSuffix(c, "/") })
 	r := &run{seed: opt.Seed, target: target, opt: opt, api: newClient(target.HTTP, target.TLS)}
 	r.id = fmt.Sprintf("%x", clock.WallNow().UnixNano()&0xffffffff)
 	r.log = history.NewLog(func() int64 { return clock.WallNow().UnixNano() })

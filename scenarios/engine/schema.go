@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -80,7 +81,7 @@ func anyOf(types ...string) *jsonschema.Schema {
 	return s
 }
 
-var stepType, verbsType = reflect.TypeFor[Step](), reflect.TypeFor[Verbs]()
+var verbsType = reflect.TypeFor[Verbs]()
 
 // mapper defines the schemas of the language's value types.
 func mapper(t reflect.Type) *jsonschema.Schema {
@@ -152,14 +153,10 @@ func (Clear) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
 
 // JSONSchemaExtend says that a step has one verb at most.
 func (Step) JSONSchemaExtend(s *jsonschema.Schema) {
-	rt := verbsType
-	one := []*jsonschema.Schema{}
-	var none []*jsonschema.Schema
-	for field := range rt.Fields() {
-		name := strictyaml.KeyName(field)
-		one = append(one, &jsonschema.Schema{Required: []string{name}})
-		none = append(none, &jsonschema.Schema{Required: []string{name}})
+	var one []*jsonschema.Schema
+	for field := range verbsType.Fields() {
+		one = append(one, &jsonschema.Schema{Required: []string{strictyaml.KeyName(field)}})
 	}
-	only := &jsonschema.Schema{Not: &jsonschema.Schema{AnyOf: none}, AnyOf: []*jsonschema.Schema{{Required: []string{"expect"}}, {Required: []string{"require"}}}}
-	s.OneOf = append(one, only)
+	only := &jsonschema.Schema{Not: &jsonschema.Schema{AnyOf: one}, AnyOf: []*jsonschema.Schema{{Required: []string{"expect"}}, {Required: []string{"require"}}}}
+	s.OneOf = append(slices.Clone(one), only)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -95,16 +97,17 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 }
 
 // soft reports whether another try may succeed.
-func soft(err error) bool {
-	var fail *failure
-	var v *vain
-	return errors.As(err, &fail) || errors.As(err, &v) || nobody(err)
+func soft(err error) bool { return is[*failure](err) || is[*vain](err) || nobody(err) }
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
 }
 
 // unready reports whether all that is wrong is that something the run needs isn't there yet.
 func unready(err error) bool {
-	var inv *invalid
-	return errors.As(err, &inv) && inv.again
+	inv, ok := errors.AsType[*invalid](err)
+	return ok && inv.again
 }
 
 // nobody reports whether the server was down, as during a restart.
@@ -135,33 +138,25 @@ func (x *frame) stillFalse(err error, spent time.Duration) error {
 }
 
 func exprList(es Exprs) string {
-	var out []string
-	for _, e := range es {
-		out = append(out, e.Src)
-	}
-	return strings.Join(out, " and ")
+	return strings.Join(each.Of(es, func(e Expr) string { return e.Src }), " and ")
 }
 
 // setStatus turns an error into a status.
 func setStatus(s *StepResult, err error) {
-	var fail *failure
-	var broken *breach
-	var inv *invalid
-	var none *skipped
 	switch {
 	case err == nil:
 		s.Status = judge.Pass
-	case errors.As(err, &none):
-		s.Status, s.Detail = judge.Skipped, err.Error()
-	case errors.As(err, &broken):
-		s.Status, s.Detail = judge.Fail, err.Error()
-	case errors.As(err, &fail):
-		s.Status, s.Detail = judge.Fail, err.Error()
-	case errors.As(err, &inv):
-		s.Status, s.Detail = judge.Invalid, err.Error()
+		return
+	case is[*skipped](err):
+		s.Status = judge.Skipped
+	case is[*breach](err), is[*failure](err):
+		s.Status = judge.Fail
+	case is[*invalid](err):
+		s.Status = judge.Invalid
 	default:
-		s.Status, s.Detail = judge.Blocked, err.Error()
+		s.Status = judge.Blocked
 	}
+	s.Detail = err.Error()
 }
 
 // attempt runs the verb once and checks the expectations.
@@ -240,9 +235,7 @@ func (x *frame) expectations(sc *scope) (first error) {
 		}
 		err := e.unmet(sc)
 		x.met(e, sc, sc.vars, x.step.Never == nil, err)
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 		if len(e.clauses) == 0 {
 			general = err
 			continue

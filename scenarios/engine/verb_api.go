@@ -143,59 +143,30 @@ func (c *Call) method() string {
 
 // run sends any request of the public API.
 func (c *Call) run(x *frame) (fields, error) {
-	path, err := c.Path.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	path := need(c.Path.str(x.scope))
 	x.lives = onlyLives(path)
 	q := request{method: c.method(), path: path, header: map[string]string{}}
 	if c.Place.set() {
-		if q.placeID, err = x.place(c.Place); err != nil {
-			return nil, err
-		}
+		q.placeID = need(x.place(c.Place))
 	} else {
 		q.placeID = x.placeOfKey(c.Key)
 	}
 	if c.Place.set() || c.Key.set() {
-		if q.apiKey, err = x.apiKey(c.Key, q.placeID); err != nil {
-			return nil, err
-		}
+		q.apiKey = x.apiKey(c.Key, q.placeID)
 	}
 	if c.Token != nil {
-		t, err := c.Token.str(x.scope)
-		if err != nil {
-			return nil, err
-		}
-		q.token = &t
+		q.token = new(need(c.Token.str(x.scope)))
 	}
 	for k, v := range c.Headers {
-		if q.header[k], err = v.str(x.scope); err != nil {
-			return nil, err
-		}
+		q.header[k] = need(v.str(x.scope))
 	}
-	if q.body, err = x.body(c.Body, c.Raw); err != nil {
-		return nil, err
+	switch {
+	case c.Raw != nil:
+		q.body = []byte(need(c.Raw.str(x.scope)))
+	case c.Body != nil:
+		q.body = need(json.Marshal(need(c.Body.eval(x.scope))))
 	}
-	answers, err := c.send(x, q, false)
-	if err != nil {
-		return nil, err
-	}
-	return c.checked(x, answers)
-}
-
-func (x *frame) body(body *Any, raw *Text) ([]byte, error) {
-	if raw != nil {
-		s, err := raw.str(x.scope)
-		return []byte(s), err
-	}
-	if body == nil {
-		return nil, nil
-	}
-	v, err := body.eval(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
+	return c.checked(x, need(c.send(x, q, false)))
 }
 
 // post sends a JSON body with a place's key.
@@ -256,33 +227,19 @@ func (c *Control) title() string { return c.method() + " " + c.Path.raw }
 
 // run sends any request of the control API.
 func (c *Control) run(x *frame) (fields, error) {
-	if x.run.lab == nil {
-		return nil, errNoControl
-	}
-	path, err := c.Path.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	base := x.run.lab.main
+	lab, path := x.lab(), need(c.Path.str(x.scope))
+	base := lab.main
 	if c.Board.set() {
-		bs, err := x.boards(c.Board)
-		if err != nil {
-			return nil, err
-		}
+		bs := need(x.boards(c.Board))
 		if base = bs[0].owner; base == "" {
 			return nil, fmt.Errorf("no control listener has board %s", bs[0].id)
 		}
 	}
 	var body any
 	if c.Body != nil {
-		if body, err = c.Body.eval(x.scope); err != nil {
-			return nil, err
-		}
+		body = need(c.Body.eval(x.scope))
 	}
-	a, err := x.run.lab.call(x.ctx, base, c.method(), path, body)
-	if err != nil {
-		return nil, err
-	}
+	a := need(lab.call(x.ctx, base, c.method(), path, body))
 	return a.fields(), c.check(x, a, false)
 }
 

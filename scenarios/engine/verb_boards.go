@@ -19,14 +19,8 @@ func (b *Boards) title() string { return b.Of.raw }
 
 // run reads boards as the control listeners show them.
 func (b *Boards) run(x *frame) (fields, error) {
-	of, err := x.boards(b.Of)
-	if err != nil {
-		return nil, err
-	}
-	list, err := x.run.boardViews(x.ctx, of)
-	if err != nil {
-		return nil, err
-	}
+	of := need(x.boards(b.Of))
+	list := need(x.run.boardViews(x.ctx, of))
 	out := fields{"boards": list, "count": len(list)}
 	if len(list) > 0 {
 		out["first"] = list[0]
@@ -64,16 +58,10 @@ func (s *Synced) title() string { return s.Of.raw }
 
 // run waits until boards are online and hold the desired revision.
 func (s *Synced) run(x *frame) (fields, error) {
-	of, err := x.boards(s.Of)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := s.limit(x.step, x.scope)
-	if err != nil {
-		return nil, err
-	}
+	of := need(x.boards(s.Of))
+	limit := need(s.limit(x.step, x.scope))
 	began := clock.Mono()
-	err = x.run.synced(x.ctx, of, limit)
+	err := x.run.synced(x.ctx, of, limit)
 	took := clock.Mono() - began
 	x.res.Detail = fmt.Sprintf("%s in %.1fs", amount.Many(len(of), "board"), took.Seconds())
 	return fields{"count": len(of), "ms": float64(took.Milliseconds())}, err
@@ -138,22 +126,12 @@ func (j *Journal) title() string { return j.Of.raw }
 
 // run reads ground truth.
 func (j *Journal) run(x *frame) (fields, error) {
-	v, err := j.Of.eval(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	of, err := x.boards(j.Of)
-	if err != nil {
-		return nil, err
-	}
-	keep, err := j.filter(x)
-	if err != nil {
-		return nil, err
-	}
-	chosen := x.chosen(v)
+	v := need(j.Of.eval(x.scope))
+	of := need(x.boards(j.Of))
+	keep, chosen := j.filter(x), x.chosen(v)
 	var mu sync.Mutex
 	var lines []any
-	err = atOnce(8, len(of), func(i int) error {
+	err := atOnce(8, len(of), func(i int) error {
 		if of[i].owner == "" {
 			return fmt.Errorf("no control listener has board %s", of[i].id)
 		}
@@ -208,24 +186,14 @@ func listFields(name string, list []any) fields {
 	return out
 }
 
-func (j *Journal) filter(x *frame) (func(journalLine) bool, error) {
+func (j *Journal) filter(x *frame) func(journalLine) bool {
 	want := map[string]string{}
 	for k, t := range map[string]Text{"action": j.Action, "cause": j.Cause, "commandId": j.Command} {
 		if t.set() {
-			s, err := t.str(x.scope)
-			if err != nil {
-				return nil, err
-			}
-			want[k] = s
+			want[k] = need(t.str(x.scope))
 		}
 	}
-	var from time.Time
-	if j.Since.set() {
-		var err error
-		if from, err = x.since(j.Since); err != nil {
-			return nil, err
-		}
-	}
+	from := x.since(j.Since)
 	return func(l journalLine) bool {
 		for k, w := range want {
 			if expression.Show(l[k]) != w {
@@ -233,7 +201,7 @@ func (j *Journal) filter(x *frame) (func(journalLine) bool, error) {
 			}
 		}
 		return notBefore(l["at"], from)
-	}, nil
+	}
 }
 
 // notBefore compares a time from an answer.

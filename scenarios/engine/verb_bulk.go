@@ -12,36 +12,17 @@ func (b *Bulk) title() string { return b.Name.raw + " " + b.Register.raw }
 
 // run registers people at the places of a cohort in turn and revokes the last of them.
 func (b *Bulk) run(x *frame) (fields, error) {
-	name, err := b.Name.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	over, err := b.Over.eval(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	places, err := many(over, "places")
-	if err != nil {
-		return nil, err
-	}
+	name := need(b.Name.str(x.scope))
+	places := need(many(need(b.Over.eval(x.scope)), "places"))
 	n, revoke, workers := x.count(&b.Register, 0), x.count(b.Revoke, 0), x.count(b.Workers, 8)
-	from, err := x.at(b.From, "now-1h")
-	if err != nil {
-		return nil, err
-	}
-	to, err := x.at(b.To, "+72h")
-	if err != nil {
-		return nil, err
-	}
+	from := x.at(b.From, "now-1h")
+	to := x.at(b.To, "+72h")
 	if len(places) == 0 || n < 1 || revoke > n {
 		return nil, fmt.Errorf("can't register %d people at %d places and revoke %d", n, len(places), revoke)
 	}
-	turn, err := b.pace(x, n+revoke)
-	if err != nil {
-		return nil, err
-	}
+	turn := b.pace(x, n+revoke)
 	people := make([]any, n)
-	err = atOnce(workers, n, func(i int) (err error) {
+	err := atOnce(workers, n, func(i int) (err error) {
 		if err := turn(i); err != nil {
 			return err
 		}
@@ -71,12 +52,10 @@ func (b *Bulk) run(x *frame) (fields, error) {
 }
 
 // pace spreads n requests evenly over the given time; turn waits for the i-th.
-func (b *Bulk) pace(x *frame, n int) (turn func(i int) error, err error) {
+func (b *Bulk) pace(x *frame, n int) (turn func(i int) error) {
 	total := time.Duration(0)
 	if b.During != nil {
-		if total, err = b.During.dur(x.scope); err != nil {
-			return nil, err
-		}
+		total = need(b.During.dur(x.scope))
 	}
 	began := clock.Mono()
 	return func(i int) error {
@@ -85,7 +64,7 @@ func (b *Bulk) pace(x *frame, n int) (turn func(i int) error, err error) {
 			return nil
 		}
 		return client.Pause(x.ctx, wait)
-	}, nil
+	}
 }
 
 // register makes one permit that must succeed. usual: its end is the default one.

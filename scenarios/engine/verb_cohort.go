@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,18 +16,9 @@ func (c *Cohort) title() string { return c.Name.raw }
 
 // run chooses boards by seed.
 func (c *Cohort) run(x *frame) (fields, error) {
-	name, err := c.Name.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	from, err := c.candidates(x)
-	if err != nil {
-		return nil, err
-	}
-	chosen, err := c.choose(x, name, from)
-	if err != nil {
-		return nil, err
-	}
+	name := need(c.Name.str(x.scope))
+	from := need(c.candidates(x))
+	chosen := need(c.choose(x, name, from))
 	if least := c.least(x); len(chosen) < least {
 		return nil, c.few(x, name, from, len(chosen), least)
 	}
@@ -56,11 +48,7 @@ func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
 	if c.From.set() {
 		list, err = x.boards(c.From)
 	} else {
-		kind := c.Kind
-		if kind == "" {
-			kind = "live"
-		}
-		list, err = x.run.dir.pick(x.ctx, kind, c.Real)
+		list, err = x.run.dir.pick(x.ctx, cmp.Or(c.Kind, "live"), c.Real)
 	}
 	if err != nil {
 		return nil, err
@@ -107,21 +95,17 @@ func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) ([]*boardInfo, 
 		}
 		n = max(1, int(math.Round(f*float64(n))))
 	case c.Part.set():
-		return c.part(x, from, r)
+		return c.part(x, from)
 	}
 	from = shuffled(from, r)
 	from = from[:max(0, min(n, len(from)))]
-	sort.Slice(from, func(i, j int) bool { return from[i].id < from[j].id })
+	sortByID(from)
 	return from, nil
 }
 
 // part takes the n-th of m parts; the parts of one cohort are disjoint whatever their names.
-func (c *Cohort) part(x *frame, from []*boardInfo, _ *rand.Rand) ([]*boardInfo, error) {
-	text, err := c.Part.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	n, m, err := fraction(text)
+func (c *Cohort) part(x *frame, from []*boardInfo) ([]*boardInfo, error) {
+	n, m, err := fraction(need(c.Part.str(x.scope)))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +114,7 @@ func (c *Cohort) part(x *frame, from []*boardInfo, _ *rand.Rand) ([]*boardInfo, 
 	for i := n - 1; i < len(all); i += m {
 		out = append(out, all[i])
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].id < out[j].id })
+	sortByID(out)
 	return out, nil
 }
 

@@ -9,23 +9,14 @@ import (
 )
 
 func (c *Command) title() string {
-	what := c.Command.raw
-	if what == "" {
-		what = "open"
-	}
+	what := cmp.Or(c.Command.raw, "open")
 	return what + " " + c.Door.raw
 }
 
 // run moves a door, once or several times, with the same key unless apart.
 func (c *Command) run(x *frame) (fields, error) {
-	q, err := c.request(x)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := c.send(x, q, c.Apart)
-	if err != nil {
-		return nil, err
-	}
+	q := c.request(x)
+	answers := need(c.send(x, q, c.Apart))
 	out := summary(answers)
 	for _, a := range answers {
 		if err := c.judge(x, a); err != nil {
@@ -36,59 +27,40 @@ func (c *Command) run(x *frame) (fields, error) {
 }
 
 // request builds the command for the current or the legacy path.
-func (c *Command) request(x *frame) (q request, err error) {
-	door, err := x.door(c.Door)
-	if err != nil {
-		return q, err
-	}
+func (c *Command) request(x *frame) request {
+	door := need(x.door(c.Door))
 	b := x.run.dir.door(door)
 	if b == nil {
-		return q, x.run.dir.noDoor(door)
+		panic(stop{x.run.dir.noDoor(door)})
 	}
-	command, err := c.Command.str(x.scope)
-	if err != nil {
-		return q, err
-	}
-	if command == "" {
-		command = "open"
-	}
+	command := cmp.Or(need(c.Command.str(x.scope)), "open")
 	args := map[string]any{}
 	if c.Minutes != nil {
-		if args["minutes"], err = c.Minutes.num(x.scope); err != nil {
-			return q, err
-		}
+		args["minutes"] = need(c.Minutes.num(x.scope))
 	}
 	if c.Reason != nil {
-		if args["reason"], err = c.Reason.str(x.scope); err != nil {
-			return q, err
-		}
+		args["reason"] = need(c.Reason.str(x.scope))
 	}
-	q = request{method: "POST", placeID: b.placeID, keyName: uuid.NewString()}
+	q := request{method: "POST", placeID: b.placeID, keyName: uuid.NewString()}
 	if c.Key.set() {
-		k, err := c.Key.str(x.scope)
-		if err != nil {
-			return q, err
-		}
-		q.keyName = x.run.id + "-" + x.file.uid("key/"+k)
+		q.keyName = x.run.id + "-" + x.file.uid("key/"+need(c.Key.str(x.scope)))
 	}
-	if q.apiKey, err = x.apiKey(c.APIKey, b.placeID); err != nil {
-		return q, err
-	}
+	q.apiKey = x.apiKey(c.APIKey, b.placeID)
 	q.placeID = cmp.Or(x.placeOfKey(c.APIKey), q.placeID) // another place's key: its attempts are that place's
 	if c.Legacy {
 		q.path = "/device/v1/doors/" + esc(door) + "/" + strings.TrimPrefix(command, "door.")
 		if len(args) > 0 {
 			q.body, _ = json.Marshal(args)
 		}
-		return q, nil
+		return q
 	}
 	q.path = "/device/v1/devices/" + esc(door) + "/commands"
 	body := map[string]any{"capability": "door", "command": command}
 	if len(args) > 0 {
 		body["args"] = args
 	}
-	q.body, err = json.Marshal(body)
-	return q, err
+	q.body = need(json.Marshal(body))
+	return q
 }
 
 // judge checks one answer.

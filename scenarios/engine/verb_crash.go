@@ -32,7 +32,7 @@ func (c *Crash) title() string { return c.At.raw }
 func (*Crash) needs() needed { return needed{control: true} }
 
 // request is the command, or the press.
-func (u *Unheard) request(x *frame) (request, error) {
+func (u *Unheard) request(x *frame) request {
 	if u.Link != nil {
 		return u.Link.request(x)
 	}
@@ -41,19 +41,10 @@ func (u *Unheard) request(x *frame) (request, error) {
 
 // run arms the crash, sends the command and waits for the server to restart.
 func (c *Crash) run(x *frame) (fields, error) {
-	if x.run.lab == nil {
-		return nil, errNoControl
-	}
-	at, err := c.At.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	q, err := c.request(x)
-	if err != nil {
-		return nil, err
-	}
+	lab, at := x.lab(), need(c.At.str(x.scope))
+	q := c.request(x)
 	var armed struct{ Lives int64 }
-	if err := x.run.lab.ask(x.ctx, x.run.lab.main, http.MethodPost, "/restart", map[string]any{"kill": true, "at": at}, &armed); err != nil {
+	if err := lab.ask(x.ctx, lab.main, http.MethodPost, "/restart", map[string]any{"kill": true, "at": at}, &armed); err != nil {
 		return nil, err
 	}
 	a, err := x.run.do(x.ctx, q)
@@ -63,7 +54,7 @@ func (c *Crash) run(x *frame) (fields, error) {
 	if err == nil {
 		return nil, notDead(at, a)
 	}
-	lives, err := x.run.lab.revived(x.ctx, armed.Lives)
+	lives, err := lab.revived(x.ctx, armed.Lives)
 	x.res.Detail = fmt.Sprintf("life %d", lives)
 	return fields{"lives": lives}, err
 }

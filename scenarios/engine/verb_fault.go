@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,30 +23,14 @@ func (f *Fault) title() string { return strings.TrimSpace(f.Fault.raw + " " + f.
 
 // run arms a fault at every listener that has one of the boards.
 func (f *Fault) run(x *frame) (fields, error) {
-	if x.run.lab == nil || len(x.run.lab.fleet) == 0 {
+	if len(x.lab().fleet) == 0 {
 		return nil, errNoControl
 	}
-	name, err := f.Name.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	kind, err := f.kind(x)
-	if err != nil {
-		return nil, err
-	}
-	if name == "" {
-		name = kind
-	}
-	body, err := f.body(x, kind)
-	if err != nil {
-		return nil, err
-	}
-	per, err := f.targets(x)
-	if err != nil {
-		return nil, err
-	}
+	name := need(f.Name.str(x.scope))
+	kind := f.kind(x)
+	body, per := f.body(x, kind), f.targets(x)
 	id := ""
-	a := &arming{name: name, fault: kind, title: x.step.title(), line: x.step.pos.Line, least: x.count(f.Hits, 1), from: clock.WallNow()}
+	a := &arming{name: cmp.Or(name, kind), fault: kind, title: x.step.title(), line: x.step.pos.Line, least: x.count(f.Hits, 1), from: clock.WallNow()}
 	for _, base := range keysOf(per) {
 		maps.Copy(body, per[base])
 		var got struct {
@@ -67,52 +52,40 @@ func (f *Fault) run(x *frame) (fields, error) {
 }
 
 // targets is what each listener is asked to arm.
-func (f *Fault) targets(x *frame) (map[string]map[string]any, error) {
+func (f *Fault) targets(x *frame) map[string]map[string]any {
 	per := map[string]map[string]any{}
 	if f.Share != nil {
-		share, err := f.Share.num(x.scope)
+		share := need(f.Share.num(x.scope))
 		for _, base := range x.run.lab.fleet {
 			per[base] = map[string]any{"share": share}
 		}
-		return per, err
+		return per
 	}
-	of, err := x.boards(f.Of)
-	if err != nil {
-		return nil, err
-	}
+	of := need(x.boards(f.Of))
 	lists := map[string][]string{}
 	for _, b := range of {
-		owner := b.owner
-		if owner == "" {
-			owner = x.run.lab.fleet[0]
-		}
+		owner := cmp.Or(b.owner, x.run.lab.fleet[0])
 		lists[owner] = append(lists[owner], b.id)
 	}
 	for base, ids := range lists {
 		per[base] = map[string]any{"boards": ids}
 	}
 	x.res.Detail = amount.Many(len(of), "board")
-	return per, nil
+	return per
 }
 
 // kind is the fault's name.
-func (f *Fault) kind(x *frame) (string, error) {
-	name, err := f.Fault.str(x.scope)
-	if _, known := faults.Lookup(name); err == nil && !known {
-		err = fmt.Errorf("%s: %q is not a valid fault%s", f.Fault.raw, name, faults.Hint(name))
+func (f *Fault) kind(x *frame) string {
+	name := need(f.Fault.str(x.scope))
+	if _, known := faults.Lookup(name); !known {
+		panic(stop{fmt.Errorf("%s: %q is not a valid fault%s", f.Fault.raw, name, faults.Hint(name))})
 	}
-	return name, err
+	return name
 }
 
-func (f *Fault) body(x *frame, kind string) (map[string]any, error) {
+func (f *Fault) body(x *frame, kind string) map[string]any {
 	body := map[string]any{"fault": kind}
-	doors, err := x.doorList(f.Doors)
-	if err != nil {
-		return nil, err
-	}
-	if doors != nil {
-		body["doorIds"] = doors
-	}
+	x.doorList(f.Doors, body)
 	if len(f.Commands) > 0 {
 		body["commands"] = f.Commands
 	}
@@ -120,35 +93,24 @@ func (f *Fault) body(x *frame, kind string) (map[string]any, error) {
 		body["nth"] = x.count(f.Nth, 0)
 	}
 	if f.For.set() {
-		d, err := f.For.dur(x.scope)
-		if err != nil {
-			return nil, err
-		}
-		body["for"] = d.String()
+		body["for"] = need(f.For.dur(x.scope)).String()
 	}
 	if len(f.Params) > 0 {
 		params := map[string]any{}
 		for k := range f.Params {
-			if params[k], err = f.Params[k].eval(x.scope); err != nil {
-				return nil, err
-			}
+			params[k] = need(f.Params[k].eval(x.scope))
 		}
 		body["params"] = params
 	}
-	return body, nil
+	return body
 }
 
 func (c *Clear) title() string { return c.Name.raw }
 
 // run removes a fault; how often it did something is the result.
 func (c *Clear) run(x *frame) (fields, error) {
-	if x.run.lab == nil {
-		return nil, errNoControl
-	}
-	name, err := c.Name.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	x.lab()
+	name := need(c.Name.str(x.scope))
 	x.file.mu.Lock()
 	list := slices.DeleteFunc(slices.Clone(x.file.faults), func(a *arming) bool { return a.name != name && name != "all" })
 	x.file.mu.Unlock()

@@ -22,29 +22,17 @@ func (c *Clock) title() string {
 
 // run moves domain time.
 func (c *Clock) run(x *frame) (fields, error) {
-	if x.run.lab == nil {
-		return nil, errNoControl
-	}
+	lab := x.lab()
 	var view clockView
-	var err error
 	switch {
 	case c.Advance != nil:
-		var d time.Duration
-		if d, err = c.Advance.dur(x.scope); err == nil {
-			view, err = x.run.lab.advance(x.ctx, time.Time{}, d)
-		}
+		view = need(lab.advance(x.ctx, time.Time{}, need(c.Advance.dur(x.scope))))
 	case c.To.set():
-		var to time.Time
-		if to, err = x.at(c.To, "now"); err == nil {
-			view, err = x.run.lab.advance(x.ctx, to, 0)
-		}
+		view = need(lab.advance(x.ctx, x.at(c.To, "now"), 0))
 	case c.Do == "":
-		err = errors.New("clock needs one of freeze, run, advance and to")
+		return nil, errors.New("clock needs one of freeze, run, advance and to")
 	default:
-		view, err = x.run.lab.move(x.ctx, c.Do)
-	}
-	if err != nil {
-		return nil, err
+		view = need(lab.move(x.ctx, c.Do))
 	}
 	x.run.saw(view)
 	x.run.emit(history.Event{Kind: history.Label, Text: "clock " + c.title()})
@@ -56,10 +44,7 @@ func (m *Mark) title() string { return m.Name.raw }
 
 // run names this moment of domain time, as the server's clock shows it.
 func (m *Mark) run(x *frame) (fields, error) {
-	name, err := m.Name.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	name := need(m.Name.str(x.scope))
 	now := x.run.now()
 	if x.run.lab != nil {
 		at, c, err := x.run.lab.moment(x.ctx)
@@ -82,10 +67,7 @@ func (d *Dur) title() string { return d.raw }
 
 // run pauses for wall time.
 func (d *Dur) run(x *frame) (fields, error) {
-	t, err := d.dur(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	t := need(d.dur(x.scope))
 	x.may(t)
 	return nil, client.Pause(x.ctx, t)
 }
@@ -165,10 +147,7 @@ func (s *Steps) nest(x *frame, depth int) error {
 // run gives names to values.
 func (v *VarSet) run(x *frame) (fields, error) {
 	for _, name := range asWritten(*v) {
-		e, err := (*v)[name].eval(x.scope)
-		if err != nil {
-			return nil, err
-		}
+		e := need((*v)[name].eval(x.scope))
 		x.computed(VarSet{name: (*v)[name]})
 		x.scope.root().assign(name, e)
 	}

@@ -16,18 +16,10 @@ func (h *HangUp) title() string { return "after " + h.After.raw }
 
 // run sends the request and gives up. It proves nothing by itself: what became of the command shows afterwards.
 func (h *HangUp) run(x *frame) (fields, error) {
-	after, err := h.After.dur(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	q, err := h.request(x)
-	if err != nil {
-		return nil, err
-	}
+	after := need(h.After.dur(x.scope))
+	q := h.request(x)
 	if q.token == nil && q.apiKey != "" { // an exchange isn't what should be cut off
-		if _, err := x.run.api.token(q.apiKey).Bearer(x.ctx); err != nil {
-			return nil, err
-		}
+		need(x.run.api.token(q.apiKey).Bearer(x.ctx))
 	}
 	ctx, hangUp := context.WithTimeout(x.ctx, after)
 	defer hangUp()

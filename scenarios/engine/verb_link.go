@@ -12,40 +12,22 @@ func (l *Link) title() string { return strings.TrimSpace(l.Person.raw + " " + l.
 
 // run presses a link's button, or reads its page.
 func (l *Link) run(x *frame) (fields, error) {
-	q, err := l.request(x)
-	if err != nil {
-		return nil, err
-	}
-	a, err := x.run.do(x.ctx, q)
-	if err != nil {
-		return nil, err
-	}
+	a := need(x.run.do(x.ctx, l.request(x)))
 	return a.fields(), l.check(x, a, false)
 }
 
 // request builds the press of the button or, without a door, the reading of the page.
-func (l *Link) request(x *frame) (q request, err error) {
-	token, err := l.Token.str(x.scope)
-	if err != nil {
-		return q, err
-	}
+func (l *Link) request(x *frame) request {
+	token := need(l.Token.str(x.scope))
 	if l.Person.set() {
-		who, err := x.person(l.Person)
-		if err != nil {
-			return q, err
-		}
+		who := x.person(l.Person)
 		if token = expression.Show(who["token"]); token == "" {
-			return q, fmt.Errorf("%s has no link", expression.Show(who["name"]))
+			panic(stop{fmt.Errorf("%s has no link", expression.Show(who["name"]))})
 		}
 	}
 	if !l.Door.set() {
-		return request{method: "GET", path: "/entry?t=" + esc(token)}, nil
+		return request{method: "GET", path: "/entry?t=" + esc(token)}
 	}
-	door, err := x.door(l.Door)
-	if err != nil {
-		return q, err
-	}
-	q = request{method: "POST", path: "/entry/open"}
-	q.body, err = json.Marshal(map[string]any{"t": token, "doorId": door})
-	return q, err
+	door := need(x.door(l.Door))
+	return request{method: "POST", path: "/entry/open", body: need(json.Marshal(map[string]any{"t": token, "doorId": door}))}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,19 +20,14 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	t := x.run.target
 	t.Ahead = 0 // a control listener tells more exactly, and without one the file would not be played
 	plan := l.Plan
-	if plan.Name == "" {
-		plan.Name = x.file.file.Base()
-	}
+	plan.Name = cmp.Or(plan.Name, x.file.file.Base())
 	if plan.Duration > 0 {
 		x.may(time.Duration(plan.Duration))
 	}
 	if err := x.run.dir.look((&trace{}).on(x.ctx)); err != nil { // this file, too, may have taken boards over
 		return nil, err
 	}
-	res, err := x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.loaded, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()})
-	if err != nil {
-		return nil, err
-	}
+	res := need(x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.loaded, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()}))
 	out := loadFields(res)
 	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))
 	traceLoad(x.ctx, res.Shown()) // seen only if the step doesn't pass

@@ -38,10 +38,7 @@ func (m *MQTT) asserts() bool { return m.Board.set() || m.Await != "" || m.Quiet
 
 // run connects, subscribes, sends, waits and closes.
 func (m *MQTT) run(x *frame) (out fields, err error) {
-	name, err := m.As.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	name := need(m.As.str(x.scope))
 	name, out = cmp.Or(name, theHand), fields{}
 	h := x.file.hands.get(name)
 	if m.Board.set() {

@@ -10,34 +10,19 @@ func (k *Key) title() string { return k.Name.raw + k.Revoke.raw }
 
 // run issues or revokes an API key.
 func (k *Key) run(x *frame) (fields, error) {
-	if x.run.lab == nil {
-		return nil, errNoControl
-	}
+	lab := x.lab()
 	if k.Revoke.set() {
-		v, err := k.Revoke.eval(x.scope)
-		if err != nil {
-			return nil, err
-		}
-		id, err := one(v, "keyId")
-		if err != nil {
-			return nil, err
-		}
-		return nil, x.run.lab.ask(x.ctx, x.run.lab.main, "DELETE", "/keys/"+esc(id), nil, nil)
+		id := need(one(need(k.Revoke.eval(x.scope)), "keyId"))
+		return nil, lab.ask(x.ctx, lab.main, "DELETE", "/keys/"+esc(id), nil, nil)
 	}
-	place, err := x.place(k.Place)
-	if err != nil {
-		return nil, err
-	}
-	name, err := k.Name.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	place := need(x.place(k.Place))
+	name := need(k.Name.str(x.scope))
 	scopes := k.Scopes
 	if len(scopes) == 0 {
 		scopes = []string{"space:partner", "device:door"}
 	}
 	var out fields
-	err = x.run.lab.ask(x.ctx, x.run.lab.main, "POST", "/keys", map[string]any{"placeId": place, "scopes": scopes, "name": name, "sim": k.Sim}, &out)
+	err := lab.ask(x.ctx, lab.main, "POST", "/keys", map[string]any{"placeId": place, "scopes": scopes, "name": name, "sim": k.Sim}, &out)
 	if err != nil {
 		return nil, err
 	}
@@ -58,36 +43,15 @@ func (m *Reservation) run(x *frame) (fields, error) { return m.give(x, "/reserva
 func (g *Grant) title() string { return g.Person.raw }
 
 func (g *Grant) give(x *frame, path, until string) (fields, error) {
-	if x.run.lab == nil {
-		return nil, errNoControl
-	}
-	name, err := g.Person.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	who, err := x.newPerson(name, g.Place, g.Phone)
-	if err != nil {
-		return nil, err
-	}
-	from, err := x.at(g.From, "now-1h")
-	if err != nil {
-		return nil, err
-	}
+	x.lab()
+	name := need(g.Person.str(x.scope))
+	who := x.newPerson(name, g.Place, g.Phone)
+	from := x.at(g.From, "now-1h")
 	body := map[string]any{"placeId": who["place"], "phone": who["phone"], "name": name, "startsAt": rfc3339(from)}
 	if g.To.set() || until != "" {
-		to, err := x.at(g.To, until)
-		if err != nil {
-			return nil, err
-		}
-		body["endsAt"] = rfc3339(to)
+		body["endsAt"] = rfc3339(x.at(g.To, until))
 	}
-	doors, err := x.doorList(g.Doors)
-	if err != nil {
-		return nil, err
-	}
-	if doors != nil {
-		body["doorIds"] = doors
-	}
+	x.doorList(g.Doors, body)
 	var out fields
 	if err := x.operated("POST", path, expression.Show(who["place"]), body, &out); err != nil {
 		return nil, err
@@ -101,10 +65,7 @@ func (p *PlaceSet) title() string { return p.Place.raw }
 
 // run changes a place as the operator.
 func (p *PlaceSet) run(x *frame) (fields, error) {
-	id, err := x.place(p.Place)
-	if err != nil {
-		return nil, err
-	}
+	id := need(x.place(p.Place))
 	return x.patch("/places/"+esc(id), "", p.Set)
 }
 
@@ -112,11 +73,7 @@ func (d *DoorSet) title() string { return d.Doors.raw }
 
 // run changes doors as the operator.
 func (d *DoorSet) run(x *frame) (out fields, err error) {
-	doors, err := x.doors(d.Doors)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range doors {
+	for _, id := range need(x.doors(d.Doors)) {
 		if out, err = x.patch("/doors/"+esc(id), x.run.dir.placeOf(id), d.Set); err != nil {
 			return out, err
 		}
@@ -125,17 +82,12 @@ func (d *DoorSet) run(x *frame) (out fields, err error) {
 }
 
 func (x *frame) patch(path, placeID string, set map[string]Any) (out fields, err error) {
-	if x.run.lab == nil {
-		return nil, errNoControl
-	}
-	body := map[string]any{}
+	lab, body := x.lab(), map[string]any{}
 	for k := range set {
-		if body[k], err = set[k].eval(x.scope); err != nil {
-			return nil, err
-		}
+		body[k] = need(set[k].eval(x.scope))
 	}
 	if placeID == "" {
-		err = x.run.lab.ask(x.ctx, x.run.lab.main, "PATCH", path, body, &out)
+		err = lab.ask(x.ctx, lab.main, "PATCH", path, body, &out)
 	} else { // which doors a caller gets in by depends on it
 		err = x.operated("PATCH", path, placeID, body, &out)
 	}

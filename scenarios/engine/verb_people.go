@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -17,31 +18,19 @@ func (p *Present) title() string { return strings.TrimSpace(p.Person.raw + " at 
 
 // run presents a phone or a link at a reader.
 func (p *Present) run(x *frame) (fields, error) {
-	door, err := x.door(p.Door)
-	if err != nil {
-		return nil, err
-	}
+	door := need(x.door(p.Door))
 	body := map[string]any{"doorId": door}
 	switch {
 	case p.Person.set():
-		who, err := x.person(p.Person)
-		if err != nil {
-			return nil, err
-		}
+		who := x.person(p.Person)
 		credential(body, who, p.Link)
 	case p.Token.set():
-		body["token"], err = p.Token.str(x.scope)
+		body["token"] = need(p.Token.str(x.scope))
 	default:
-		body["phone"], err = p.Phone.str(x.scope)
+		body["phone"] = need(p.Phone.str(x.scope))
 	}
-	if err != nil {
-		return nil, err
-	}
-	out, err := x.present(body)
-	if err != nil {
-		return nil, err
-	}
-	err = x.decided(p.Result, p.Reason, out)
+	out := need(x.present(body))
+	err := x.decided(p.Result, p.Reason, out)
 	if bad := (*failure)(nil); errors.As(err, &bad) {
 		bad.text += outageAge(out) + x.behind(door)
 	}
@@ -70,7 +59,7 @@ func (x *frame) behind(door string) string {
 	if of == nil || of.owner == "" {
 		return ""
 	}
-	var b board
+	var b control.Board
 	err := x.run.lab.ask((&trace{}).on(x.ctx), of.owner, http.MethodGet, "/boards/"+esc(of.id), nil, &b)
 	if err != nil || b.AppliedRevision >= b.DesiredRevision {
 		return ""
@@ -125,14 +114,8 @@ type presentation struct {
 
 // run presents at each door of a cohort people of its place.
 func (p *PresentEach) run(x *frame) (fields, error) {
-	doors, err := x.doors(p.Doors)
-	if err != nil {
-		return nil, err
-	}
-	people, err := x.people(p.People)
-	if err != nil {
-		return nil, err
-	}
+	doors := need(x.doors(p.Doors))
+	people := x.people(p.People)
 	plan := x.pair(doors, people, x.least(p.PerDoor))
 	if most := x.count(p.Most, 0); most > 0 && len(plan) > most {
 		r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("present")))
@@ -144,7 +127,7 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 	}
 	var mu sync.Mutex
 	results, reasons, wrong, first := map[string]any{}, map[string]any{}, 0, ""
-	err = atOnce(16, len(plan), func(i int) error {
+	err := atOnce(16, len(plan), func(i int) error {
 		body := map[string]any{"doorId": plan[i].door}
 		credential(body, plan[i].who, p.Link)
 		got, err := x.present(body)
@@ -219,33 +202,18 @@ func (p *Phone) title() string { return p.Person.raw }
 
 // run calls the number of a place.
 func (p *Phone) run(x *frame) (fields, error) {
-	if x.run.lab == nil {
-		return nil, errNoControl
-	}
-	from, err := p.From.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	to, err := p.To.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	placeID := ""
+	lab, placeID := x.lab(), ""
+	from, to := need(p.From.str(x.scope)), need(p.To.str(x.scope))
 	if p.Person.set() {
-		who, err := x.person(p.Person)
-		if err != nil {
-			return nil, err
-		}
+		who := x.person(p.Person)
 		from, placeID = expression.Show(who["phone"]), expression.Show(who["place"])
 	}
 	if p.Place.set() {
-		if placeID, err = x.place(p.Place); err != nil {
-			return nil, err
-		}
+		placeID = need(x.place(p.Place))
 	}
 	if to == "" && placeID != "" { // the file may have changed the number
 		var now struct{ EntryPhone string }
-		if err := x.run.lab.ask(x.ctx, x.run.lab.main, "GET", "/places/"+esc(placeID), nil, &now); err != nil {
+		if err := lab.ask(x.ctx, lab.main, "GET", "/places/"+esc(placeID), nil, &now); err != nil {
 			return nil, err
 		}
 		to = now.EntryPhone
@@ -267,15 +235,9 @@ func (l *Leaf) title() string { return l.Action + " " + l.Door.raw }
 
 // run moves a door leaf.
 func (l *Leaf) run(x *frame) (fields, error) {
-	door, err := x.door(l.Door)
-	if err != nil {
-		return nil, err
-	}
-	base, err := x.owner(door)
-	if err != nil {
-		return nil, err
-	}
+	door := need(x.door(l.Door))
+	base := need(x.owner(door))
 	var out fields
-	err = x.run.lab.ask(x.ctx, base, "POST", "/people/leaf", map[string]any{"doorId": door, "action": l.Action}, &out)
+	err := x.run.lab.ask(x.ctx, base, "POST", "/people/leaf", map[string]any{"doorId": door, "action": l.Action}, &out)
 	return out, err
 }

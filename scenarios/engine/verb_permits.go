@@ -17,45 +17,20 @@ func (p *Permit) title() string { return p.Person.raw }
 
 // run registers a permit and remembers the person.
 func (p *Permit) run(x *frame) (fields, error) {
-	name, err := p.Person.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	who, err := x.newPerson(name, p.Place, p.Phone)
-	if err != nil {
-		return nil, err
-	}
+	name := need(p.Person.str(x.scope))
+	who := x.newPerson(name, p.Place, p.Phone)
 	if p.Ref.set() {
-		if who["ref"], err = p.Ref.str(x.scope); err != nil {
-			return nil, err
-		}
+		who["ref"] = need(p.Ref.str(x.scope))
 	}
-	from, err := x.at(p.From, "now-1h")
-	if err != nil {
-		return nil, err
-	}
-	to, err := x.at(p.To, "+72h")
-	if err != nil {
-		return nil, err
-	}
+	from := x.at(p.From, "now-1h")
+	to := x.at(p.To, "+72h")
 	x.period = to.Sub(from)
 	body := map[string]any{"externalRef": who["ref"], "phone": who["phone"], "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)}
-	doors, err := x.doorList(p.Doors)
-	if err != nil {
-		return nil, err
-	}
-	if doors != nil {
-		body["doorIds"] = doors
-	}
+	doors := x.doorList(p.Doors, body)
 	q := request{method: "POST", path: permitsPath, placeID: who["place"].(string)}
 	q.body, _ = json.Marshal(body)
-	if q.apiKey, err = x.apiKey(p.KeyName, q.placeID); err != nil {
-		return nil, err
-	}
-	answers, err := p.send(x, q, false)
-	if err != nil {
-		return nil, err
-	}
+	q.apiKey = x.apiKey(p.KeyName, q.placeID)
+	answers := need(p.send(x, q, false))
 	if a := answers[0]; a.Status == 200 {
 		x.issued(who, a)
 		who["doors"] = doors
@@ -70,7 +45,7 @@ func (p *Permit) run(x *frame) (fields, error) {
 }
 
 // newPerson is a person that the file knows already, or a new one with this name.
-func (x *frame) newPerson(name string, place Ref, phone Text) (map[string]any, error) {
+func (x *frame) newPerson(name string, place Ref, phone Text) map[string]any {
 	who := map[string]any{"name": name, "phone": x.file.phone(name), "ref": x.file.uid(name)}
 	if old, ok := x.scope.get(name); ok {
 		if m, ok := old.(map[string]any); ok && m["phone"] != nil {
@@ -78,25 +53,17 @@ func (x *frame) newPerson(name string, place Ref, phone Text) (map[string]any, e
 		}
 	}
 	if place.set() {
-		id, err := x.place(place)
-		if err != nil {
-			return nil, err
-		}
-		who["place"] = id
+		who["place"] = need(x.place(place))
 	}
 	if _, ok := who["place"].(string); !ok {
-		return nil, fmt.Errorf("%s has no place yet; name one with place", name)
+		panic(stop{fmt.Errorf("%s has no place yet; name one with place", name)})
 	}
 	if phone.set() {
-		p, err := phone.str(x.scope)
-		if err != nil {
-			return nil, err
-		}
-		who["phone"] = p
+		who["phone"] = need(phone.str(x.scope))
 	}
 	who["tail"] = tail(who["phone"].(string))
 	x.run.mask.add(who["phone"].(string))
-	return who, nil
+	return who
 }
 
 func tail(phone string) string { return phone[max(0, len(phone)-4):] }
@@ -111,16 +78,10 @@ func (r *Revoke) title() string { return r.Person.raw }
 
 // run revokes by reference or id, one person or several; the result is the last answer.
 func (r *Revoke) run(x *frame) (fields, error) {
-	people, err := x.people(r.Person)
-	if err != nil {
-		return nil, err
-	}
-	reason, err := r.Reason.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	people := x.people(r.Person)
+	reason := need(r.Reason.str(x.scope))
 	answers := make([]*answer, len(people))
-	err = atOnce(8, len(people), func(i int) (err error) {
+	err := atOnce(8, len(people), func(i int) (err error) {
 		if answers[i], err = x.revoke(people[i], r.By, reason); err == nil {
 			err = r.check(x, answers[i], false)
 		}
@@ -150,7 +111,10 @@ func atOnce(workers, n int, f func(int) error) error {
 	g, ctx := errgroup.WithContext(context.Background())
 	g.SetLimit(max(1, workers))
 	for i := 0; i < n && ctx.Err() == nil; i++ {
-		g.Go(func() error { return f(i) })
+		g.Go(func() error {
+			_, err := guarded(func() (fields, error) { return nil, f(i) })
+			return err
+		})
 	}
 	return g.Wait()
 }

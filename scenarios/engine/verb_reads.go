@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
@@ -13,22 +13,10 @@ func (r *Records) title() string { return r.Place.raw }
 
 // run reads the entry records of a place to the end.
 func (r *Records) run(x *frame) (fields, error) {
-	place, err := x.place(r.Place)
-	if err != nil {
-		return nil, err
-	}
-	list, err := x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), place)
-	if err != nil {
-		return nil, err
-	}
-	keep, err := x.keeper(r.Door, r.Person, r.Since)
-	if err != nil {
-		return nil, err
-	}
-	command, err := r.Command.str(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	place := need(x.place(r.Place))
+	list := need(x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), place))
+	keep := x.keeper(r.Door, r.Person, r.Since)
+	command := need(r.Command.str(x.scope))
 	kept := []any{}
 	for _, e := range list {
 		m, _ := e.(map[string]any)
@@ -43,26 +31,13 @@ func (e *Events) title() string { return e.Place.raw }
 
 // run reads the events of a place to the end.
 func (e *Events) run(x *frame) (fields, error) {
-	place, err := x.place(e.Place)
-	if err != nil {
-		return nil, err
-	}
+	place := need(x.place(e.Place))
 	q := url.Values{}
 	for k, v := range e.Query {
-		s, err := v.str(x.scope)
-		if err != nil {
-			return nil, err
-		}
-		q.Set(k, s)
+		q.Set(k, need(v.str(x.scope)))
 	}
-	list, err := x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), place)
-	if err != nil {
-		return nil, err
-	}
-	keep, err := x.keeper(Ref{}, e.Person, e.Since)
-	if err != nil {
-		return nil, err
-	}
+	list := need(x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), place))
+	keep := x.keeper(Ref{}, e.Person, e.Since)
 	kept := []any{}
 	for _, v := range list {
 		if m, _ := v.(map[string]any); keep(m) {
@@ -73,35 +48,20 @@ func (e *Events) run(x *frame) (fields, error) {
 }
 
 // keeper filters records and events by door, person and time.
-func (x *frame) keeper(door, person Ref, since When) (func(map[string]any) bool, error) {
+func (x *frame) keeper(door, person Ref, since When) func(map[string]any) bool {
 	doorID, end := "", ""
-	var from time.Time
-	var err error
 	if door.set() {
-		if doorID, err = x.door(door); err != nil {
-			return nil, err
-		}
+		doorID = need(x.door(door))
 	}
 	if person.set() {
-		who, err := x.person(person)
-		if err != nil {
-			return nil, err
-		}
-		end = "*" + expression.Show(who["tail"])
+		end = "*" + expression.Show(x.person(person)["tail"])
 	}
-	if since.set() {
-		if from, err = x.since(since); err != nil {
-			return nil, err
-		}
-	}
+	from := x.since(since)
 	return func(m map[string]any) bool {
 		if doorID != "" && m["doorId"] != doorID || end != "" && !strings.HasSuffix(expression.Show(m["actor"]), end) {
 			return false
 		}
-		at := m["occurredAt"]
-		if at == nil {
-			at = m["requestedAt"]
-		}
+		at := cmp.Or(m["occurredAt"], m["requestedAt"])
 		return notBefore(at, from)
-	}, nil
+	}
 }

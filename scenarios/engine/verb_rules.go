@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 
@@ -11,16 +12,10 @@ func (n *Netloss) title() string { return n.Boards.raw + " " + n.GraceSec.raw }
 
 // run sets one outage policy on every board of a cohort.
 func (n *Netloss) run(x *frame) (fields, error) {
-	of, err := x.boards(n.Boards)
-	if err != nil {
-		return nil, err
-	}
-	grace, err := n.GraceSec.num(x.scope)
-	if err != nil {
-		return nil, err
-	}
+	of := need(x.boards(n.Boards))
+	grace := need(n.GraceSec.num(x.scope))
 	answers := make([]*answer, len(of))
-	err = atOnce(16, len(of), func(i int) error {
+	err := atOnce(16, len(of), func(i int) error {
 		b := of[i]
 		channels, err := n.channels(x, b)
 		if err != nil {
@@ -64,16 +59,10 @@ func (p *Policy) title() string { return p.Doors.raw }
 
 // run sets or removes a window on every door.
 func (p *Policy) run(x *frame) (fields, error) {
-	doors, err := x.doors(p.Doors)
-	if err != nil {
-		return nil, err
-	}
-	method, query, body, err := p.request(x)
-	if err != nil {
-		return nil, err
-	}
+	doors := need(x.doors(p.Doors))
+	method, query, body := p.request(x)
 	answers := make([]*answer, len(doors))
-	err = atOnce(8, len(doors), func(i int) error {
+	err := atOnce(8, len(doors), func(i int) error {
 		b := x.run.dir.door(doors[i])
 		if b == nil {
 			return x.run.dir.noDoor(doors[i])
@@ -88,50 +77,31 @@ func (p *Policy) run(x *frame) (fields, error) {
 	return p.shared(x, answers, err)
 }
 
-func (p *Policy) request(x *frame) (method, query string, body any, err error) {
+func (p *Policy) request(x *frame) (method, query string, body any) {
 	if p.Remove {
 		if p.Ref != "" {
 			query = "?ref=" + url.QueryEscape(p.Ref)
 		}
-		return "DELETE", query, nil, nil
+		return "DELETE", query, nil
 	}
-	window := map[string]any{"ref": p.Ref}
-	if p.Ref == "" {
-		window["ref"] = "always"
-	}
+	window := map[string]any{"ref": cmp.Or(p.Ref, "always")}
 	if p.Week != nil {
-		if window["week"], err = p.Week.eval(x.scope); err != nil {
-			return "", "", nil, err
-		}
+		window["week"] = need(p.Week.eval(x.scope))
 	}
 	for k, w := range map[string]When{"startsAt": p.StartsAt, "endsAt": p.EndsAt} {
 		if w.set() {
-			t, err := x.at(w, "now")
-			if err != nil {
-				return "", "", nil, err
-			}
-			window[k] = rfc3339(t)
+			window[k] = rfc3339(x.at(w, "now"))
 		}
 	}
-	mode, err := p.Mode.str(x.scope)
-	return "POST", "", map[string]any{"window": window, "mode": mode}, err
+	return "POST", "", map[string]any{"window": window, "mode": need(p.Mode.str(x.scope))}
 }
 
 func (h *Hours) title() string { return h.Place.raw }
 
 // run sets opening hours.
 func (h *Hours) run(x *frame) (fields, error) {
-	id, err := x.place(h.Place)
-	if err != nil {
-		return nil, err
-	}
-	week, err := h.Week.eval(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	a, err := x.run.post(x.ctx, "PATCH", "/core/v1/places/"+esc(id), id, map[string]any{"hours": map[string]any{"week": week}})
-	if err != nil {
-		return nil, err
-	}
+	id := need(x.place(h.Place))
+	week := need(h.Week.eval(x.scope))
+	a := need(x.run.post(x.ctx, "PATCH", "/core/v1/places/"+esc(id), id, map[string]any{"hours": map[string]any{"week": week}}))
 	return a.fields(), h.check(x, a, false)
 }

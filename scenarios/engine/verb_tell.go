@@ -18,10 +18,7 @@ func (t *Tell) title() string { return strings.TrimSpace(t.Board.raw + " " + t.S
 
 // run says it. The board's own answers come with the result; they also go to its server.
 func (t *Tell) run(x *frame) (out fields, err error) {
-	b, err := x.simulated(t.Board, "it listens to nobody but its server")
-	if err != nil {
-		return nil, err
-	}
+	b := need(x.simulated(t.Board, "it listens to nobody but its server"))
 	body := map[string]any{}
 	if t.Alone != nil {
 		body["alone"] = *t.Alone
@@ -31,13 +28,9 @@ func (t *Tell) run(x *frame) (out fields, err error) {
 	}
 	switch {
 	case t.Payload != nil:
-		if body["payload"], err = t.Payload.eval(x.scope); err != nil {
-			return nil, err
-		}
+		body["payload"] = need(t.Payload.eval(x.scope))
 	case t.Raw != nil:
-		if body["raw"], err = t.Raw.str(x.scope); err != nil {
-			return nil, err
-		}
+		body["raw"] = need(t.Raw.str(x.scope))
 	}
 	err = x.run.lab.ask(x.ctx, b.owner, http.MethodPost, "/boards/"+esc(b.id)+"/tell", body, &out)
 	return out, err

@@ -11,8 +11,7 @@ type grant struct {
 	kind    string // permit reservation membership
 	name    string // of a permit: its externalRef is uid(name)
 	ref     string // of an imported membership: the other system's name for it
-	who     int
-	phone   int // whose; another person's after a re-registration with another phone
+	phone   int    // whose; another person's after a re-registration with another phone
 	doors   []int
 	from    int64
 	to      int64 // 0 = no end

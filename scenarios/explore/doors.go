@@ -3,6 +3,9 @@ package explore
 import (
 	"fmt"
 	"slices"
+	"strconv"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // where is the board of a door and the door's index on it.
@@ -323,11 +326,7 @@ func reasonIs(r *record) string {
 }
 
 func quotedList(of []string) string {
-	out := make([]string, len(of))
-	for i := range of {
-		out[i] = fmt.Sprintf("%q", of[i])
-	}
-	return texts(out)
+	return texts(each.Of(of, strconv.Quote))
 }
 
 // leaf moves a door's leaf.

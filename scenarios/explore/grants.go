@@ -60,7 +60,7 @@ func (m *model) permit(o Op) bool {
 		m.add("permit", append(args, "status", status, "error", code)).clauses = []string{"PERM-5", "PERM-6"}
 		return true
 	}
-	m.registered(name, o.Who, who, from, to, scope, args)
+	m.registered(name, who, from, to, scope, args)
 	return true
 }
 
@@ -87,11 +87,11 @@ func (m *model) refuses(how string, from, to int64, scope []int) (code string, s
 }
 
 // registered is an accepted create: the token stays the same as long as nothing is revoked.
-func (m *model) registered(name string, who, phone int, from, to int64, scope []int, args fields) {
+func (m *model) registered(name string, phone int, from, to int64, scope []int, args fields) {
 	g := m.named(name)
 	again := g != nil
 	if !again {
-		g = &grant{kind: "permit", name: name, who: who, made: m.now, revoked: -1}
+		g = &grant{kind: "permit", name: name, made: m.now, revoked: -1}
 		m.grants = append(m.grants, g)
 	}
 	expect := []string{`data.url endsWith "/entry?t=" + data.entryToken`}
@@ -144,7 +144,7 @@ func (m *model) term(o Op) bool {
 	if to <= from {
 		return false
 	}
-	g := &grant{kind: o.Do, who: o.Who, phone: o.Who, from: from, to: to, doors: bits(o.Doors), made: m.now, revoked: -1}
+	g := &grant{kind: o.Do, phone: o.Who, from: from, to: to, doors: bits(o.Doors), made: m.now, revoked: -1}
 	args := fields{"person", people[o.Who], "place", "lab", "phone", "${" + phoneOf(o.Who) + "}", "from", moment(from)}
 	if o.Do == "reservation" || o.Nth == 0 && o.Door%2 == 0 {
 		args = append(args, "to", moment(to))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // model is the oracle: what the server and the boards must answer and do, derived from the operations alone. Playing an
@@ -206,13 +208,7 @@ func doorNames(ds []int) list {
 }
 
 // doorExpr is a list of doors in an expression.
-func doorExpr(ds []int) string {
-	var out []string
-	for _, d := range ds {
-		out = append(out, doorName(d))
-	}
-	return texts(out)
-}
+func doorExpr(ds []int) string { return texts(each.Of(ds, doorName)) }
 
 // bits lists the doors of a set.
 func bits(n int) (out []int) {

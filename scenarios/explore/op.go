@@ -10,7 +10,6 @@ const (
 	minute = 60 * second
 	hour   = 60 * minute
 	day    = 24 * hour
-	week   = 7 * day
 )
 
 // Op is one operation of a sequence. Every field is small, so that a sequence can be shortened and simplified by hand

@@ -12,7 +12,7 @@ func (m *model) imported(o Op) bool {
 		return false
 	}
 	ref := fmt.Sprintf("m-%s-%d", people[o.Who], o.Nth)
-	g := &grant{kind: "membership", ref: ref, who: o.Who, phone: o.Who, from: from, to: to, doors: bits(o.Doors), made: m.now, revoked: -1}
+	g := &grant{kind: "membership", ref: ref, phone: o.Who, from: from, to: to, doors: bits(o.Doors), made: m.now, revoked: -1}
 	if len(g.doors) == 0 {
 		g.doors = []int{0, 1, 2, 3}
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // A scenario file is made of these values: string, plain, int, int64, bool, nil,
@@ -44,11 +46,7 @@ func flow(v any) string {
 		}
 		return strconv.Quote(v)
 	case list:
-		out := make([]string, len(v))
-		for i := range v {
-			out[i] = flow(v[i])
-		}
-		return "[" + strings.Join(out, ", ") + "]"
+		return texts(each.Of(v, flow))
 	case fields:
 		var out []string
 		for i := 0; i < len(v); i += 2 {

@@ -3,6 +3,8 @@ package explore
 import (
 	"fmt"
 	"strings"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // zone is where the places are: 0 is Seoul, with a fixed offset; in Berlin, clocks go forward (1) or back (-1) in the
@@ -64,11 +66,7 @@ func (m *model) move(o Op) bool {
 	m.clockTo(5*day + 20*hour)
 	var want []string
 	for d := 5; d < 8; d++ {
-		var of []string
-		for _, x := range m.content().shown(d) {
-			of = append(of, at(x.from)+` + " " + `+at(x.to))
-		}
-		want = append(want, texts(of))
+		want = append(want, texts(each.Of(m.content().shown(d), func(x interval) string { return at(x.from) + ` + " " + ` + at(x.to) })))
 	}
 	m.add("call", fields{"path", "/core/v1/public/places/${lab.place}/schedule?days=3"},
 		`map(data.days, map(.intervals, .startsAt + " " + .endsAt)) == `+texts(want)).clauses = []string{"HRS-2"}

@@ -10,6 +10,7 @@
 package age
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -53,9 +54,7 @@ type Clock struct {
 func New(clk clock.Clock, saved State, least time.Time, patience time.Duration) *Clock {
 	c := &Clock{clk: clk, patience: patience, at: clock.Mono()}
 	c.virtual, _ = clk.(*clock.Virtual)
-	if c.patience == 0 {
-		c.patience = Patience
-	}
+	c.patience = cmp.Or(c.patience, Patience)
 	now := clk.Now()
 	switch {
 	case saved != State{}:

@@ -5,6 +5,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -135,9 +136,7 @@ type api struct {
 
 // New builds the handler. It returns an error if documents and handlers disagree.
 func New(cfg Config) (http.Handler, error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	docs, err := openapi.Load()
 	if err != nil {
 		return nil, err

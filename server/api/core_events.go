@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/core"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/record"
@@ -18,7 +19,7 @@ func listEvents(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(events, eventView), total}, nil
+	return list{each.Of(events, eventView), total}, nil
 }
 
 func eventView(e record.Event) gen.Event {

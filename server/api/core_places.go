@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/core"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/place"
@@ -25,7 +26,7 @@ func week(in access.Week) place.Week {
 	}
 	out := place.Week{}
 	for day, pairs := range in {
-		out[day] = each(pairs, func(p [2]string) []string { return p[:] })
+		out[day] = each.Of(pairs, func(p [2]string) []string { return p[:] })
 	}
 	return out
 }
@@ -45,11 +46,11 @@ func getSchedule(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gen.Schedule{PlaceID: s.PlaceID, Timezone: s.Timezone, Days: each(s.Days, dayView)}, nil
+	return gen.Schedule{PlaceID: s.PlaceID, Timezone: s.Timezone, Days: each.Of(s.Days, dayView)}, nil
 }
 
 func dayView(d access.Day) gen.ScheduleDay {
-	out := gen.ScheduleDay{Date: d.Date, Weekday: d.Weekday, Open: d.Open, Intervals: each(d.Intervals, func(i access.Interval) gen.Interval {
+	out := gen.ScheduleDay{Date: d.Date, Weekday: d.Weekday, Open: d.Open, Intervals: each.Of(d.Intervals, func(i access.Interval) gen.Interval {
 		return gen.Interval{Start: i.Start, End: i.End, StartsAt: stamp.Time(i.From), EndsAt: stamp.Time(i.To)}
 	})}
 	if d.Note != nil {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/board"
@@ -21,7 +22,7 @@ func listBoards(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(boards, func(b place.Board) gen.Board {
+	return list{each.Of(boards, func(b place.Board) gen.Board {
 		s := c.api.cfg.Boards.Status(b.ID)
 		row := gen.Board{BoardID: b.ID, Name: b.Name, Online: s.State == board.Online, LastSeenAt: stamp.Time(s.LastSeenAt),
 			DoorIDs: []string{}, Channels: []int{}}

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/board"
@@ -16,10 +18,7 @@ func listDevices(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	devices := make([]gen.Device, 0, len(doors))
-	for _, d := range doors {
-		devices = append(devices, deviceView(d, c.api.cfg.Boards.Status(d.BoardID)))
-	}
+	devices := each.Of(doors, func(d place.Door) gen.Device { return deviceView(d, c.api.cfg.Boards.Status(d.BoardID)) })
 	return listed(devices, len(devices), appendDevice), nil
 }
 
@@ -39,9 +38,7 @@ func getDevice(c *call) (any, error) {
 
 func deviceView(d place.Door, s board.Status) gen.Device {
 	h := gen.Health{State: s.State, Since: stamp.Time(s.Since), LastSeenAt: stamp.Time(s.LastSeenAt)}
-	if h.State == "" {
-		h.State = board.Unknown
-	}
+	h.State = cmp.Or(h.State, board.Unknown)
 	return gen.Device{ID: d.ID, Name: d.Name, Kind: "door", Health: h,
 		Capabilities: gen.Capabilities{Door: doorCommands}}
 }

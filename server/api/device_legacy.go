@@ -1,6 +1,9 @@
 package api
 
 import (
+	"cmp"
+
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/board"
@@ -13,12 +16,9 @@ func listDoors(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(doors, func(d place.Door) gen.LegacyDoor {
+	return list{each.Of(doors, func(d place.Door) gen.LegacyDoor {
 		s := c.api.cfg.Boards.Status(d.BoardID)
-		state := s.Standings[d.Channel].State
-		if state == "" {
-			state = "locked" // the resting state, until the board has reported another
-		}
+		state := cmp.Or(s.Standings[d.Channel].State, "locked") // the resting state, until the board has reported another
 		return gen.LegacyDoor{ID: d.ID, Name: d.Name, BoardID: d.BoardID, DoorState: state, Online: s.State == board.Online}
 	}), len(doors)}, nil
 }
@@ -34,7 +34,7 @@ func listPolicies(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(policies, policyView), len(policies)}, nil
+	return list{each.Of(policies, policyView), len(policies)}, nil
 }
 
 // setPolicy stores a policy; one with the same ref is replaced.

@@ -86,9 +86,7 @@ func (a *api) fail(route, successor string, e *fail.Error) http.HandlerFunc {
 func (a *api) notAllowed(mux *chi.Mux) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.RawPath // as the router looks at it
-		if path == "" {
-			path = r.URL.Path
-		}
+		path = cmp.Or(path, r.URL.Path)
 		var allow []string
 		var pattern, id string
 		for _, m := range verbs {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/space"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/record"
@@ -21,7 +22,7 @@ func (c *call) importRows(b gen.Import, run func(record.By, grant.ImportRequest)
 		return nil, err
 	}
 	return gen.Imported{Source: r.Source, Received: r.Received, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged, Failed: r.Failed,
-		Results: each(r.Results, func(x grant.RowResult) gen.ImportedRow {
+		Results: each.Of(r.Results, func(x grant.RowResult) gen.ImportedRow {
 			return gen.ImportedRow{Index: x.Index, ExternalRef: orNull(x.ExternalRef), ID: orNull(x.ID), Status: x.Status, Error: x.Error, Message: x.Message}
 		})}, nil
 }

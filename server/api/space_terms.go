@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/doorlab/doorlab/internal/each"
 	gen "github.com/doorlab/doorlab/server/api/gen/space"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/grant"
@@ -31,7 +32,7 @@ func listTerms[V any](c *call, kind string, view func(grant.Term) V) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return list{each(terms, view), total}, nil
+	return list{each.Of(terms, view), total}, nil
 }
 
 func createReservation(c *call, b gen.CreateReservationBody) (any, error) {
@@ -58,7 +59,7 @@ func listCustomers(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list{each(customers, func(x grant.Customer) gen.Customer {
+	return list{each.Of(customers, func(x grant.Customer) gen.Customer {
 		return gen.Customer{CustomerID: x.ID, ExternalRef: orNull(x.ExternalRef), Source: x.Source, Name: x.Name,
 			PhoneTail: tail(x.Phone), CreatedAt: stamp.Time(x.CreatedAt), UpdatedAt: stamp.Time(x.UpdatedAt)}
 	}), total}, nil

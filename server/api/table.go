@@ -72,15 +72,6 @@ func tail(phone string) string {
 	return phone[len(phone)-4:]
 }
 
-// each maps a list; nil becomes an empty list.
-func each[T, U any](in []T, f func(T) U) []U {
-	out := make([]U, 0, len(in))
-	for _, v := range in {
-		out = append(out, f(v))
-	}
-	return out
-}
-
 func (c *call) page() grant.ListQuery {
 	return grant.ListQuery{ExternalRef: c.query.Str("externalRef"), Limit: c.query.Num("limit"), Offset: c.query.Num("offset")}
 }

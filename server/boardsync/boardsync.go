@@ -5,6 +5,7 @@
 package boardsync
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"slices"
@@ -96,18 +97,14 @@ func New(cfg Config) *Service {
 	def(&cfg.Coalesce, defaultCoalesce)
 	def(&cfg.Resend, defaultResend)
 	def(&cfg.ResendMax, defaultResendMax)
-	if cfg.Clock == nil {
-		cfg.Clock = clock.Real{}
-	}
+	cfg.Clock = cmp.Or[clock.Clock](cfg.Clock, clock.Real{})
 	if cfg.History == nil {
 		cfg.History = func(history.Event) {}
 	}
 	if cfg.Observe == nil {
 		cfg.Observe = func(bool, time.Duration) {}
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	s := &Service{cfg: cfg, places: map[string]*target{}, boards: map[string]*peer{}, paces: map[string]*pace{}}
 	s.tick = cfg.Clock.Every(cfg.Resend, s.resend)
 	s.sweeps = clock.NewChore(cfg.Clock, cfg.Flight, sweepEvery, s.sweep)

@@ -2,6 +2,7 @@ package boardsync
 
 import (
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
@@ -105,9 +106,7 @@ func contentOf(m Moment, placeID string, from int64) (y wire.Sync, err error) {
 
 // DoorConfigs are a place's doors as boards receive them.
 func DoorConfigs(doors []place.Door) []wire.DoorConfig {
-	out := make([]wire.DoorConfig, 0, len(doors))
-	for _, d := range doors {
-		out = append(out, wire.DoorConfig{BoardID: d.BoardID, DoorID: d.ID, Channel: d.Channel})
-	}
-	return out
+	return each.Of(doors, func(d place.Door) wire.DoorConfig {
+		return wire.DoorConfig{BoardID: d.BoardID, DoorID: d.ID, Channel: d.Channel}
+	})
 }

@@ -69,8 +69,8 @@ func TestLateClaim(t *testing.T) {
 		}
 		release()
 		synctest.Wait()
-		if r.b.count() != 0 || len(r.l.rows) != 0 || len(r.l.records) != 0 || r.Snapshot().Withdrawn != 1 {
-			t.Errorf("%d sent, rows %v, records %v, %d withdrawn; want nothing and 1", r.b.count(), r.l.rows, r.l.records, r.Snapshot().Withdrawn)
+		if r.b.count() != 0 || len(r.l.rows) != 0 || len(r.l.records) != 0 || r.Counts().Withdrawn.Load() != 1 {
+			t.Errorf("%d sent, rows %v, records %v, %d withdrawn; want nothing and 1", r.b.count(), r.l.rows, r.l.records, r.Counts().Withdrawn.Load())
 		}
 		if a := r.must(t, open("k")); a.Status != 200 || a.Replayed || r.b.count() != 1 {
 			t.Errorf("the free key: %+v, %d sent; want a command of its own", a, r.b.count())

@@ -70,9 +70,7 @@ func newExecution(s *Service, r Request, door Door) *execution {
 		claimed: make(chan struct{}), done: make(chan struct{}), arrived: make(chan struct{}), work: s.cfg.Flight.Begin()}
 	c.trail.Decided, c.trail.Caller = clock.Mono(), r.caller
 	c.trail.Accepted = cmp.Or(r.Accepted, c.trail.Decided)
-	if r.EntryReason == "" {
-		r.EntryReason = vocab.Reason(vocab.API)
-	}
+	r.EntryReason = cmp.Or(r.EntryReason, vocab.Reason(vocab.API))
 	c.trail.Intent = Intent{CommandID: id.New(id.Command, now), PlaceID: r.PlaceID, Key: r.Key, Meaning: c.meaning,
 		DoorID: door.DoorID, BoardID: door.BoardID, Command: r.Command, Minutes: r.Minutes, Reason: r.Reason,
 		Method: r.Method, ActorID: r.ActorID, ActorLabel: r.ActorLabel, GrantID: r.GrantID, EntryReason: r.EntryReason,
@@ -134,7 +132,7 @@ func (c *execution) inTime() bool {
 func (c *execution) withdraw() {
 	c.answer(Answer{}, ErrUnavailable)
 	if c.s.persist(func() error { return c.s.cfg.Ledger.Withdraw(c.trail.Intent.CommandID) }, nil) {
-		c.s.count.withdrawn.Add(1)
+		c.s.count.Withdrawn.Add(1)
 		c.pass(Withdrawn)
 	} // else the next start settles it
 }
@@ -162,7 +160,7 @@ func (c *execution) conflict(ctx context.Context) (again bool, err error) {
 	select {
 	case <-c.claimed:
 		if c.fresh && !c.answered() {
-			c.s.count.reused.Add(1)
+			c.s.count.Reused.Add(1)
 			return false, ErrReused
 		}
 	case <-c.done: // before the claim: it takes too long
@@ -180,7 +178,7 @@ func (c *execution) conflict(ctx context.Context) (again bool, err error) {
 	case errors.Is(c.err, ErrUnavailable), errors.Is(c.err, ErrStopped):
 		return false, c.err
 	case c.fresh:
-		c.s.count.reused.Add(1)
+		c.s.count.Reused.Add(1)
 		return false, ErrReused
 	}
 	return true, nil

@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -27,13 +28,12 @@ func (s *Service) Recover() (n int, err error) {
 
 // abandon settles intents whose outcome will never be known: their answer is the 504 that was committed with each.
 func (s *Service) abandon(list ...Intent) error {
-	ends := make([]Settlement, 0, len(list))
-	for _, in := range list {
-		ends = append(ends, Settlement{Intent: in, Outcome: vocab.NoResponse, Status: in.Status, Body: in.Body})
-	}
+	ends := each.Of(list, func(in Intent) Settlement {
+		return Settlement{Intent: in, Outcome: vocab.NoResponse, Status: in.Status, Body: in.Body}
+	})
 	if err := s.cfg.Ledger.Settle(ends...); err != nil {
 		return err
 	}
-	s.count.recovered.Add(int64(len(list)))
+	s.count.Recovered.Add(int64(len(list)))
 	return nil
 }

@@ -17,7 +17,7 @@ func (s *Service) Report(boardID string, r wire.Report, ack func(accepted bool))
 		return false
 	}
 	if !sound(r) {
-		s.count.garbage.Add(1)
+		s.count.GarbageReports.Add(1)
 		ack(false)
 		return false
 	}
@@ -29,7 +29,7 @@ func (s *Service) Report(boardID string, r wire.Report, ack func(accepted bool))
 		return false
 	}
 	if c.door.BoardID != boardID || !names(r.Standing, c.door) {
-		s.count.foreign.Add(1)
+		s.count.ForeignReports.Add(1)
 		ack(false)
 		return false
 	}
@@ -106,11 +106,11 @@ func (s *Service) late(boardID string, r wire.Report, ack func(bool)) {
 	case LateUnsettled:
 		return // likewise: one that was acknowledged is never sent again
 	case LateUnknown:
-		s.count.unknown.Add(1)
+		s.count.UnknownReports.Add(1)
 	case LateForeign:
-		s.count.foreign.Add(1)
+		s.count.ForeignReports.Add(1)
 	case LateSettled:
-		s.count.late.Add(1)
+		s.count.LateReports.Add(1)
 	}
 	ack(got == LateKnown || got == LateSettled)
 }

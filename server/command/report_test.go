@@ -26,8 +26,8 @@ func TestLateReport(t *testing.T) {
 		if r.l.settled[a.Result.CommandID] != "opened" || r.must(t, open("k")).Status != 504 {
 			t.Error("a late report settles the record and leaves the answer alone [CMD-5]")
 		}
-		c := r.Snapshot()
-		if c.LateReports != 1 || c.UnknownReports != 1 || c.ForeignReports != 1 {
+		c := r.Counts()
+		if c.LateReports.Load() != 1 || c.UnknownReports.Load() != 1 || c.ForeignReports.Load() != 1 {
 			t.Errorf("got %+v, want c.LateReports = 1, c.UnknownReports = 1, c.ForeignReports = 1", c)
 		}
 	})
@@ -59,8 +59,8 @@ func TestReportOfAnUnsettledCommand(t *testing.T) {
 		r.Stop()
 		fails(false)
 		r.Report("brd_a", report, r.ack("again"))
-		if r.acked() != "[]" || r.Snapshot().UnknownReports != 0 {
-			t.Errorf("acks %s, %+v; want none, and no unknown report", r.acked(), r.Snapshot())
+		if r.acked() != "[]" || r.Counts().UnknownReports.Load() != 0 {
+			t.Errorf("acks %s, %+v; want none, and no unknown report", r.acked(), r.Counts())
 		}
 		next := New(Config{Ledger: r.l, Sender: r.b, Clock: r.v, Flight: r.fl})
 		defer next.Stop()
@@ -118,7 +118,7 @@ func TestWrongReports(t *testing.T) {
 		if a.Status != 200 || a.Result.Standing == nil || r.acked() != "[board false door false garbage false code false right true again true]" {
 			t.Errorf("got %+v, acks %s, want Status 200 and [board false door false garbage false code false right true again true]", a, r.acked())
 		}
-		if c := r.Snapshot(); c.ForeignReports != 2 || c.GarbageReports != 2 {
+		if c := r.Counts(); c.ForeignReports.Load() != 2 || c.GarbageReports.Load() != 2 {
 			t.Errorf("got %+v, want c.ForeignReports = 2, c.GarbageReports = 2", c)
 		}
 	})

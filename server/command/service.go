@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -40,7 +41,7 @@ type Config struct {
 // Service executes commands. One per server.
 type Service struct {
 	cfg   Config
-	count counters
+	count Counts
 	chore *clock.Chore
 	stop  chan struct{}
 	dead  chan struct{} // closed by Kill
@@ -61,30 +62,16 @@ type keyID struct{ placeID, key string }
 
 // New returns a service. Call Recover before boards can connect.
 func New(cfg Config) *Service {
-	if cfg.Clock == nil {
-		cfg.Clock = clock.Real{}
-	}
+	cfg.Clock = cmp.Or[clock.Clock](cfg.Clock, clock.Real{})
 	if cfg.Ages == nil {
 		cfg.Ages = age.New(cfg.Clock, age.State{}, time.Time{}, 0)
 	}
-	if cfg.Wait == 0 {
-		cfg.Wait = DefaultWait
-	}
-	if cfg.NotAfter == 0 {
-		cfg.NotAfter = DefaultNotAfter
-	}
-	if cfg.InFlight == 0 {
-		cfg.InFlight = defaultInFlight
-	}
-	if cfg.PerPlace == 0 {
-		cfg.PerPlace = defaultPerPlace
-	}
-	if cfg.PerTestPlace == 0 {
-		cfg.PerTestPlace = defaultPerTestPlace
-	}
-	if cfg.Answer == 0 {
-		cfg.Answer = cfg.NotAfter + cfg.Wait + time.Second
-	}
+	cfg.Wait = cmp.Or(cfg.Wait, DefaultWait)
+	cfg.NotAfter = cmp.Or(cfg.NotAfter, DefaultNotAfter)
+	cfg.InFlight = cmp.Or(cfg.InFlight, defaultInFlight)
+	cfg.PerPlace = cmp.Or(cfg.PerPlace, defaultPerPlace)
+	cfg.PerTestPlace = cmp.Or(cfg.PerTestPlace, defaultPerTestPlace)
+	cfg.Answer = cmp.Or(cfg.Answer, cfg.NotAfter+cfg.Wait+time.Second)
 	if cfg.Trace == nil {
 		cfg.Trace = func(Point, *Trail) {}
 	}
@@ -139,7 +126,7 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 		}
 		ans := c.ans
 		if !mine { // joined [CMD-5]
-			s.count.joined.Add(1)
+			s.count.Joined.Add(1)
 			ans.Replayed = true
 			s.cfg.Ledger.CountReplay(ans.Result.CommandID)
 		}
@@ -150,10 +137,10 @@ func (s *Service) Execute(ctx context.Context, r Request) (Answer, error) {
 // again returns the answer of a finished command to a caller with the same request.
 func (s *Service) again(was string, ans Answer, meaning string) (Answer, error) {
 	if was != meaning {
-		s.count.reused.Add(1)
+		s.count.Reused.Add(1)
 		return Answer{}, ErrReused
 	}
-	s.count.replayed.Add(1)
+	s.count.Replayed.Add(1)
 	ans.Replayed = true
 	s.cfg.Ledger.CountReplay(ans.Result.CommandID)
 	return ans, nil
@@ -180,12 +167,12 @@ func (s *Service) enter(r Request, door Door) (c *execution, mine bool, err erro
 		most = s.cfg.PerTestPlace
 	}
 	if s.running >= s.cfg.InFlight || s.at[r.PlaceID] >= most {
-		s.count.tooMany.Add(1)
+		s.count.TooMany.Add(1)
 		return nil, false, ErrTooMany
 	}
 	s.running++
 	s.at[r.PlaceID]++
-	s.count.started.Add(1)
+	s.count.Started.Add(1)
 	c = newExecution(s, r, door)
 	if r.Key != "" {
 		s.byKey[k] = c

@@ -169,8 +169,8 @@ func TestReuse(t *testing.T) {
 		if a := r.must(t, same); !a.Replayed {
 			t.Error("minutes of an open make another request of it")
 		}
-		if r.b.count() != 1 || r.Snapshot().Reused != 2 {
-			t.Errorf("got %d sent, %+v, want 1 and Reused 2", r.b.count(), r.Snapshot())
+		if r.b.count() != 1 || r.Counts().Reused.Load() != 2 {
+			t.Errorf("got %d sent, %+v, want 1 and Reused 2", r.b.count(), r.Counts())
 		}
 		r.must(t, Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen})
 		r.must(t, Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen})

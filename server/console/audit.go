@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
+	"github.com/doorlab/doorlab/server/record"
 )
 
 // auditView is one line of the audit log.
@@ -37,10 +39,7 @@ func (c Config) audit(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	views := make([]auditView, 0, len(list))
-	for _, a := range list {
-		views = append(views, auditView{At: a.At.UTC().Format(control.TimeFormat), PlaceID: a.PlaceID, KeyID: a.KeyID,
-			Action: a.Action, Detail: a.Detail, Count: a.Count})
-	}
-	control.List(w, views, total)
+	control.List(w, each.Of(list, func(a record.Audit) auditView {
+		return auditView{At: a.At.UTC().Format(control.TimeFormat), PlaceID: a.PlaceID, KeyID: a.KeyID, Action: a.Action, Detail: a.Detail, Count: a.Count}
+	}), total)
 }

@@ -127,3 +127,12 @@ func refuse(w http.ResponseWriter, err error) {
 	}
 	control.Fail(w, e.Status(), e.Code, e.Message, e.Details)
 }
+
+// answer writes data, or refuses because of err.
+func answer(w http.ResponseWriter, data any, err error) {
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	control.Data(w, data)
+}

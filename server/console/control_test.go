@@ -189,9 +189,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	var made struct{ KeyID, APIKey string }
-	if err := json.Unmarshal([]byte(l.data("POST", "/keys", `{"placeId":"plc_a","scopes":["space:partner"],"name":"reader","sim":false}`)), &made); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(l.data("POST", "/keys", `{"placeId":"plc_a","scopes":["space:partner"],"name":"reader","sim":false}`)), &made))
 	if !strings.HasPrefix(made.KeyID, "key_") || !strings.HasPrefix(made.APIKey, "sacl_") {
 		t.Errorf("made %+v, want KeyID to begin with %q and APIKey to begin with %q", made, "key_", "sacl_")
 	}

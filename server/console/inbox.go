@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/golive"
 	"github.com/doorlab/doorlab/internal/inbox"
 	"github.com/doorlab/doorlab/server/fail"
@@ -74,10 +75,7 @@ func (c Config) inboxList(w http.ResponseWriter, r *http.Request) {
 	slices.Reverse(list)
 	total := len(list)
 	list = list[min(offset, total):min(offset+limit, total)]
-	views := make([]received, 0, len(list))
-	for _, e := range list {
-		views = append(views, received{Entry: e, Moved: c.moved(e)})
-	}
+	views := each.Of(list, func(e *inbox.Entry) received { return received{Entry: e, Moved: c.moved(e)} })
 	w.Header().Set("X-Inbox-Evicted", strconv.FormatInt(kept.Evicted, 10))
 	w.Header().Set("X-Inbox-Skipped", strconv.FormatInt(kept.Skipped, 10))
 	control.List(w, views, total)

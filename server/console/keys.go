@@ -6,6 +6,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/fail"
 )
@@ -20,11 +21,7 @@ func (c Config) listKeys(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	views := make([]control.Key, 0, len(keys))
-	for _, k := range keys {
-		views = append(views, viewKey(k))
-	}
-	control.List(w, views, len(views))
+	control.List(w, each.Of(keys, viewKey), len(keys))
 }
 
 func (c Config) createKey(w http.ResponseWriter, r *http.Request) {
@@ -46,28 +43,16 @@ func (c Config) createKey(w http.ResponseWriter, r *http.Request) {
 		name = *b.Name
 	}
 	k, secret, err := c.Keys.Create(*b.PlaceID, name, b.Scopes, b.Sim)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, map[string]string{"keyId": k.ID, "apiKey": secret})
+	answer(w, map[string]string{"keyId": k.ID, "apiKey": secret}, err)
 }
 
 func (c Config) revokeKey(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "keyId")
-	if err := c.Keys.Revoke(id); err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, map[string]any{"keyId": id, "revoked": true})
+	answer(w, map[string]any{"keyId": id, "revoked": true}, c.Keys.Revoke(id))
 }
 
 func (c Config) rotate(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "id")
 	password, err := c.Rotate(id)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, map[string]string{"boardId": id, "password": password})
+	answer(w, map[string]string{"boardId": id, "password": password}, err)
 }

@@ -30,11 +30,7 @@ func (c Config) call(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	res, err := c.Entry.Call(r.Context(), *b.To, *b.From)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, map[string]any{"answered": res.Answered, "result": control.OrNull(string(res.Result)), "reason": control.OrNull(string(res.Reason)), "doorId": control.OrNull(res.DoorID)})
+	answer(w, map[string]any{"answered": res.Answered, "result": control.OrNull(string(res.Result)), "reason": control.OrNull(string(res.Reason)), "doorId": control.OrNull(res.DoorID)}, err)
 }
 
 // word is what phones show for a caller who withholds the number.

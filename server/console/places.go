@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 )
@@ -42,28 +43,17 @@ func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	got, err := c.Places.PatchPlace(chi.URLParam(r, "placeId"), p)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, viewPlace(got))
+	answer(w, viewPlace(got), err)
 }
 
 // showPlace shows an operator's settings of a place and its doors, in the form in which the two PATCHes and the public
 // PATCH of hours accept them.
 func (c Config) showPlace(w http.ResponseWriter, r *http.Request) {
 	p, doors, err := c.Places.Show(chi.URLParam(r, "placeId"))
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	views := make([]map[string]any, 0, len(doors))
-	for _, d := range doors {
-		views = append(views, viewDoor(d))
-	}
+	views := each.Of(doors, viewDoor)
 	out := viewPlace(p)
 	out["hours"], out["doors"] = map[string]any{"week": p.Week}, views
-	control.Data(w, out)
+	answer(w, out, err)
 }
 
 func viewPlace(p place.Place) map[string]any {
@@ -118,9 +108,5 @@ func (c Config) patchDoor(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d, err := c.Places.PatchDoor(chi.URLParam(r, "doorId"), p)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, viewDoor(d))
+	answer(w, viewDoor(d), err)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// term handles POST /memberships and /reservations; the answer is {answer: id}.
-func (c Config) term(kind, answer string) http.HandlerFunc {
+// term handles POST /memberships and /reservations; the answer is {name: id}.
+func (c Config) term(kind, name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var b struct {
 			PlaceID  *string  `json:"placeId"`
@@ -51,11 +51,7 @@ func (c Config) term(kind, answer string) http.HandlerFunc {
 			*f.out = &at
 		}
 		g, err := c.Grants.CreateTerm(record.By{PlaceID: *b.PlaceID}, kind, t)
-		if err != nil {
-			refuse(w, err)
-			return
-		}
-		control.Data(w, map[string]string{answer: g.ID})
+		answer(w, map[string]string{name: g.ID}, err)
 	}
 }
 
@@ -69,10 +65,6 @@ func (c Config) endTerm(kind string) http.HandlerFunc {
 			return
 		}
 		g, err := c.Grants.CancelTerm(record.By{PlaceID: placeID}, kind, chi.URLParam(r, "id"))
-		if err != nil {
-			refuse(w, err)
-			return
-		}
-		control.Data(w, map[string]any{"id": g.ID, "ended": true})
+		answer(w, map[string]any{"id": g.ID, "ended": true}, err)
 	}
 }

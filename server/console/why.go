@@ -101,11 +101,7 @@ func (c Config) why(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		out, err = c.explain(door, asked, at)
 	}
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	control.Data(w, out)
+	answer(w, out, err)
 }
 
 // placeName is a place's name; one that nobody has is this place.

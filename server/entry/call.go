@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
@@ -95,12 +96,7 @@ func (v visit) choose(doors []place.Door) string {
 
 // valid are the visitor's currently valid grants, the credited one first.
 func (v visit) valid() []access.Grant {
-	var out []access.Grant
-	for _, g := range v.grants {
-		if g.ValidAt(v.now.UnixMilli()) {
-			out = append(out, g)
-		}
-	}
+	out := each.If(v.grants, func(g access.Grant) bool { return g.ValidAt(v.now.UnixMilli()) })
 	slices.SortFunc(out, func(a, b access.Grant) int {
 		if access.CreditBefore(a, b) {
 			return -1

@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -50,9 +51,7 @@ func paging(limit, offset *int) error {
 // Records lists entry records, newest first. Before it returns them it writes to the audit log who read them, see
 // ENT-4. Errors (*fail.Error): invalid_query; the store's.
 func (s *Service) Records(by record.By, q LogQuery) (list []record.Record, total int, err error) {
-	if q.SinceDays == 0 {
-		q.SinceDays = defaultSince
-	}
+	q.SinceDays = cmp.Or(q.SinceDays, defaultSince)
 	if q.SinceDays < 1 || q.SinceDays > maxSince {
 		return nil, 0, invalidQuery("sinceDays", fmt.Sprintf("must be 1 to %d", maxSince))
 	}

@@ -67,8 +67,8 @@ func TestAdmission(t *testing.T) {
 				t.Errorf("answer %x (closed %v), want %s", got, closed, c.want)
 			}
 			synctest.Wait()
-			n := r.Snapshot()
-			if n.Connected != 0 || n.Accepted != 1 || c.want != in && n.Refused != 1 {
+			n := r.Counts()
+			if n.Connected.Load() != 0 || n.Accepted.Load() != 1 || c.want != in && n.Refused.Load() != 1 {
 				t.Errorf("counts %+v, want none connected, one accepted, and a refusal if it isn't let in", n)
 			}
 			if r.Status("brd_1").State != "unknown" {
@@ -150,15 +150,15 @@ func TestTopics(t *testing.T) {
 				t.Errorf("subscribe %s: %#x, want %#x", topic, got, want)
 			}
 		}
-		before := r.Snapshot()
+		forbidden, uplinks := r.Counts().Forbidden.Load(), r.Counts().Uplinks.Load()
 		for _, topic := range []string{"sac/v1/brd_2/hello", "sac/v1/brd_2/rpt", "sac/v1/brd_2/cmd", "sac/v1/brd_1/cmd", "sac/v1/brd_1/sync", "x"} {
 			b.Publish(topic, 0, false, `{"proto":2}`).Wait()
 		}
 		b.Publish("sac/v1/brd_1/ping", 0, true, "{}").Wait() // retained
 		synctest.Wait()
-		after := r.Snapshot()
-		if after.Forbidden-before.Forbidden != 7 || after.Uplinks != before.Uplinks {
-			t.Errorf("forbidden %d, taken %d; want 7 and 0", after.Forbidden-before.Forbidden, after.Uplinks-before.Uplinks)
+		after := r.Counts()
+		if after.Forbidden.Load()-forbidden != 7 || after.Uplinks.Load() != uplinks {
+			t.Errorf("forbidden %d, taken %d; want 7 and 0", after.Forbidden.Load()-forbidden, after.Uplinks.Load()-uplinks)
 		}
 		b.quiet()
 		other.quiet()
@@ -184,7 +184,7 @@ func TestHelper(t *testing.T) {
 		r := newRig(t)
 		h := r.connect("brd_1/up-1")
 		h.say(wire.UpHello, wire.Hello{Proto: wire.Version})
-		if n := r.Snapshot(); n.Early != 1 || n.Hellos != 0 {
+		if n := r.Counts(); n.Early.Load() != 1 || n.Hellos.Load() != 0 {
 			t.Errorf("a helper alone: got %+v, want Early 1 and Hellos 0", n)
 		}
 		b := r.connect("brd_1")

@@ -147,7 +147,7 @@ func (b *peer) work() {
 func (b *peer) safely(it item) {
 	defer func() {
 		if v := recover(); v != nil {
-			b.g.count.panics.Add(1)
+			b.g.count.Panics.Add(1)
 			b.g.cfg.Log.Error("uplink", "board", b.id, "channel", it.channel, "panic", v, "stack", string(debug.Stack()))
 			it.l.close(errPanic)
 		}
@@ -175,7 +175,7 @@ func (b *peer) ended(l *link) {
 	b.unasked(l)
 	b.mu.Unlock()
 	if live {
-		g.count.online.Add(-1)
+		g.count.Online.Add(-1)
 		g.tell(b, history.Event{Kind: history.Offline, Epoch: l.epoch})
 		g.sync.Gone(b.id, l.epoch)
 		g.save(b)

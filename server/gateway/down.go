@@ -34,7 +34,7 @@ func (g *Gateway) Send(_ context.Context, boardID string, c wire.Command) error 
 			NotAfterMs: c.NotAfterMs - clock.Mono().Milliseconds()})
 	}
 	if !l.push(wire.DownCmd, encode(c), tell) {
-		g.count.commandsUnsent.Add(1)
+		g.count.CommandsUnsent.Add(1)
 		return board.ErrOffline
 	}
 	return nil

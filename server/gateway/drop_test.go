@@ -40,7 +40,7 @@ func TestDropsHaveReasons(t *testing.T) {
 		if got := r.Status("brd_1").Drops; !maps.Equal(got, want) {
 			t.Errorf("of the board: %v, want %v", got, want)
 		}
-		if got := r.Snapshot().Dropped; !maps.Equal(got, want) {
+		if got := r.Dropped(); !maps.Equal(got, want) {
 			t.Errorf("in all: %v, want %v", got, want)
 		}
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
@@ -112,8 +112,8 @@ func TestRecordQuota(t *testing.T) {
 		}
 		b.say(wire.UpRec, batch())
 		b.quiet()
-		if n := r.Snapshot(); n.Records != 10000 || n.Dropped[dropQuota] != 100 {
-			t.Errorf("got %+v, want n.Records = 10000, n.Dropped[dropQuota] = 100", n)
+		if n := r.Counts(); n.Records.Load() != 10000 || r.Dropped()[dropQuota] != 100 {
+			t.Errorf("got %+v, want n.Records = 10000, r.Dropped()[dropQuota] = 100", n)
 		}
 		time.Sleep(10 * time.Second)
 		b.say(wire.UpRec, batch())
@@ -134,7 +134,7 @@ func TestPaceOfABoard(t *testing.T) {
 			_, _ = conn.Write(flood)
 		}
 		synctest.Wait()
-		for r.Snapshot().Uplinks < 10000 {
+		for r.Counts().Uplinks.Load() < 10000 {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if d := time.Since(began); d < 7*time.Second || d > 9*time.Second {
@@ -152,8 +152,8 @@ func TestPanicInAWorker(t *testing.T) {
 		r.backs.accept = func(wire.Report) (bool, bool) { panic("boom") }
 		b, other := r.online("brd_1"), r.online("brd_2")
 		b.say(wire.UpRpt, wire.Report{CommandID: "cmd_1", Result: "ok"})
-		if !b.ended() || r.Snapshot().Panics != 1 {
-			t.Errorf("the connection ended: %t, %d panics, want true and one", b.ended(), r.Snapshot().Panics)
+		if !b.ended() || r.Counts().Panics.Load() != 1 {
+			t.Errorf("the connection ended: %t, %d panics, want true and one", b.ended(), r.Counts().Panics.Load())
 		}
 		other.say(wire.UpPing, "{}")
 		other.ack()

@@ -7,6 +7,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -95,7 +96,7 @@ type Gateway struct {
 	jumpedFrom atomic.Int64 // domain ms from which it jumped
 	virtual    bool         // the clock can jump
 	deafen     func()       // ends the subscription to jumps; nil on a clock without them
-	count      counters
+	count      Counts
 	drops      drops
 	tick       clock.Timer
 
@@ -155,9 +156,7 @@ func (c *Config) defaults() {
 	def(&c.WriteTimeout, 5*time.Second)
 	def(&c.SaveEvery, time.Second)
 	def(&c.Penalty, time.Second)
-	if c.Clock == nil {
-		c.Clock = clock.Real{}
-	}
+	c.Clock = cmp.Or[clock.Clock](c.Clock, clock.Real{})
 	if c.History == nil {
 		c.History = func(history.Event) {}
 	}
@@ -167,9 +166,7 @@ func (c *Config) defaults() {
 	if c.Watch == nil {
 		c.Watch = func(string, bool, string, []byte) {}
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 }
 
 // Bind sets who handles reports and acknowledgements. Call it before Serve.

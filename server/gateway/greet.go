@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"container/list"
 	"net"
 	"sync"
@@ -29,9 +30,7 @@ const (
 )
 
 func newGreeting(most int) *greeting {
-	if most == 0 {
-		most = defaultGreet
-	}
+	most = cmp.Or(most, defaultGreet)
 	return &greeting{max: most, list: list.New(), by: map[string]int{}}
 }
 
@@ -87,7 +86,7 @@ func (g *Gateway) room(c *guard) {
 	for {
 		cut, wait := g.greeting.enter(c)
 		if cut != nil {
-			g.count.crowded.Add(1)
+			g.count.Crowded.Add(1)
 			_ = cut.Close()
 		}
 		if wait == 0 || g.stopped() {

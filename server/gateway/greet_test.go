@@ -59,8 +59,8 @@ func TestSilentPeers(t *testing.T) {
 			if name != "of many addresses" {
 				most = 10
 			}
-			if open := len(g.conns); open != most || g.Snapshot().Crowded != int64(200-most) {
-				t.Errorf("got %d open, %d cut, want %d and %d", open, g.Snapshot().Crowded, most, int64(200-most))
+			if open := len(g.conns); open != most || g.Counts().Crowded.Load() != int64(200-most) {
+				t.Errorf("got %d open, %d cut, want %d and %d", open, g.Counts().Crowded.Load(), most, int64(200-most))
 			}
 			began := time.Now()
 			c := r.dial()

@@ -15,8 +15,8 @@ func TestHelloIsRefused(t *testing.T) {
 		rigged(t, name, func(t *testing.T, r *rig) {
 			b := r.connect("brd_1")
 			b.say(wire.UpHello, payload)
-			if !b.ended() || r.Status("brd_1").State != "unknown" || r.Snapshot().Refused != 1 || r.Status("brd_1").Drops[dropGarbage] != 1 || r.backs.all() != "" {
-				t.Errorf("got %+v and %q, want one refused connection, one message dropped and nothing passed on", r.Snapshot(), r.backs.all())
+			if !b.ended() || r.Status("brd_1").State != "unknown" || r.Counts().Refused.Load() != 1 || r.Status("brd_1").Drops[dropGarbage] != 1 || r.backs.all() != "" {
+				t.Errorf("got %+v and %q, want one refused connection, one message dropped and nothing passed on", r.Counts(), r.backs.all())
 			}
 			b.quiet()
 		})
@@ -37,7 +37,7 @@ func TestHelloIsRefused(t *testing.T) {
 			b.say(ch, `{}`)
 		}
 		b.quiet()
-		if n := r.Snapshot(); n.Early != 6 || r.backs.all() != "" {
+		if n := r.Counts(); n.Early.Load() != 6 || r.backs.all() != "" {
 			t.Errorf(`got %+v %s, want n.Early = 6, r.backs.all() = ""`, n, r.backs.all())
 		}
 	})

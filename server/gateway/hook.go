@@ -103,7 +103,7 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	if c.shut.Load() { // ended before it knew its link
 		l.shut()
 	}
-	g.count.connected.Add(1)
+	g.count.Connected.Add(1)
 	return nil
 }
 
@@ -162,7 +162,7 @@ func (h *hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	l.b.main = l
 	l.b.mu.Unlock()
 	if old != nil {
-		h.g.count.takeovers.Add(1)
+		h.g.count.Takeovers.Add(1)
 		_ = old.conn.Close()
 		old.replaced()
 	}
@@ -180,7 +180,7 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 		allowed = wire.Up
 	}
 	if !ok || boardID != l.b.id || !slices.Contains(allowed, channel) || (l.helper && !write) || strings.ContainsAny(topic, "+#") {
-		h.g.count.forbidden.Add(1)
+		h.g.count.Forbidden.Add(1)
 		l.b.drop(dropForbidden, "", "topic", 1)
 		return false
 	}
@@ -212,7 +212,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 		return pk, packets.CodeSuccessIgnore
 	}
 	if pk.FixedHeader.Retain {
-		h.g.count.forbidden.Add(1)
+		h.g.count.Forbidden.Add(1)
 		l.b.drop(dropRetained, channel, "", 1)
 		return pk, packets.CodeSuccessIgnore
 	}
@@ -223,7 +223,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 // uplink queues what a board has published.
 func (l *link) uplink(channel string, payload []byte) {
 	b := l.b
-	b.g.count.uplinks.Add(1)
+	b.g.count.Uplinks.Add(1)
 	b.g.cfg.Watch(b.id, false, channel, payload)
 	b.pace()
 	if l.helper { // speaks for the board's own connection
@@ -231,7 +231,7 @@ func (l *link) uplink(channel string, payload []byte) {
 		l = b.main
 		b.mu.Unlock()
 		if l == nil {
-			b.g.count.early.Add(1)
+			b.g.count.Early.Add(1)
 			b.drop(dropEarly, channel, "", 1)
 			return
 		}

@@ -56,7 +56,7 @@ func (l *link) push(channel string, payload []byte, first func()) bool {
 		queue, most = &l.bulk, maxBulk
 	}
 	if l.closed.Load() || l.ended || len(*queue) >= most {
-		l.b.g.count.downDropped.Add(1)
+		l.b.g.count.DownDropped.Add(1)
 		return false
 	}
 	if first != nil {
@@ -65,7 +65,7 @@ func (l *link) push(channel string, payload []byte, first func()) bool {
 	if l.counted() {
 		l.b.g.cfg.Flight.Sent(l.b.id)
 	}
-	l.b.g.count.down.Add(1)
+	l.b.g.count.Down.Add(1)
 	l.b.g.cfg.Watch(l.b.id, true, channel, payload)
 	*queue = append(*queue, outgoing{wire.Topic(l.b.id, channel), payload})
 	if !l.busy {

@@ -73,8 +73,8 @@ func TestPresenceFollowsTheLine(t *testing.T) {
 		b := r.online("brd_1")
 		was := r.Status("brd_1").Epoch
 		b.say(wire.UpHello, wire.Hello{Proto: 2, Revision: 3})
-		if a := b.ack(); a.Epoch != was || r.Snapshot().Online != 1 {
-			t.Errorf("the second hello has epoch %d and %d boards are online, want epoch %d and one", a.Epoch, r.Snapshot().Online, was)
+		if a := b.ack(); a.Epoch != was || r.Counts().Online.Load() != 1 {
+			t.Errorf("the second hello has epoch %d and %d boards are online, want epoch %d and one", a.Epoch, r.Counts().Online.Load(), was)
 		}
 	})
 	rigged(t, "silent: the keep-alive ends it", func(t *testing.T, r *rig) {
@@ -160,7 +160,7 @@ func TestTakeover(t *testing.T) {
 		if got := r.kinds("online", "offline"); got != "online 1; offline 1; online 2" {
 			t.Errorf(`got %v, want "online 1; offline 1; online 2"`, got)
 		}
-		if n := r.Snapshot(); n.Takeovers != 1 || n.Online != 1 || n.Reports != 0 {
+		if n := r.Counts(); n.Takeovers.Load() != 1 || n.Online.Load() != 1 || n.Reports.Load() != 0 {
 			t.Errorf("got %+v, want n.Takeovers = 1, n.Online = 1, n.Reports = 0", n)
 		}
 		if err := r.Send(t.Context(), "brd_1", wire.Command{ID: "cmd_2"}); err != nil || next[wire.Command](b, wire.DownCmd).Epoch != epoch {
@@ -195,12 +195,12 @@ func TestTakeover(t *testing.T) {
 		for range 20 {
 			last = r.online("brd_1")
 		}
-		if s := r.Status("brd_1"); s.State != "online" || r.Snapshot().Online != 1 || r.Snapshot().Connected != 1 {
-			t.Errorf(`got %+v %+v, want s.State = "online", r.Snapshot().Online = 1, r.Snapshot().Connected = 1`, s, r.Snapshot())
+		if s := r.Status("brd_1"); s.State != "online" || r.Counts().Online.Load() != 1 || r.Counts().Connected.Load() != 1 {
+			t.Errorf(`got %+v %+v, want s.State = "online", r.Counts().Online = 1, r.Counts().Connected = 1`, s, r.Counts())
 		}
 		last.Disconnect(0)
 		synctest.Wait()
-		if n := r.Snapshot(); n.Online != 0 || n.Connected != 0 || r.Status("brd_1").State != "offline" {
+		if n := r.Counts(); n.Online.Load() != 0 || n.Connected.Load() != 0 || r.Status("brd_1").State != "offline" {
 			t.Errorf(`got %+v, want n.Online = 0, n.Connected = 0, r.Status("brd_1").State = "offline"`, n)
 		}
 	})

@@ -71,8 +71,8 @@ func TestSend(t *testing.T) {
 		if sent > maxBulk+1 || commands < 500 || commands > 2*maxOut || time.Since(start) > 0 {
 			t.Errorf("got %d pushes and %d commands sent in %s, want at most %d, 500 (what a place may have in progress) to %d and 0", sent, commands, time.Since(start), maxBulk+1, 2*maxOut)
 		}
-		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, board.ErrOffline) || r.Snapshot().CommandsUnsent != 2 {
-			t.Error(err, r.Snapshot().CommandsUnsent)
+		if err := r.Send(t.Context(), "brd_1", wire.Command{}); !errors.Is(err, board.ErrOffline) || r.Counts().CommandsUnsent.Load() != 2 {
+			t.Error(err, r.Counts().CommandsUnsent.Load())
 		}
 		time.Sleep(7 * time.Second)
 		synctest.Wait()

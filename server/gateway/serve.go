@@ -33,7 +33,7 @@ func (g *Gateway) Serve(l net.Listener) error {
 			return fmt.Errorf("gateway: %w", err)
 		default:
 			g.cfg.Log.Warn("accept", "error", err, "pause", pause)
-			g.count.acceptErrors.Add(1)
+			g.count.AcceptErrors.Add(1)
 			g.sleep(pause)
 			pause = min(2*pause, time.Second)
 		}

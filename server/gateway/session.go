@@ -62,7 +62,7 @@ func (s *session) safely(do func() error) bool {
 	err := errPanic
 	defer func() {
 		if v := recover(); v != nil {
-			s.g.count.panics.Add(1)
+			s.g.count.Panics.Add(1)
 			s.g.cfg.Log.Error("connection", "panic", v)
 		}
 		if err != nil {
@@ -91,7 +91,7 @@ func (s *session) got(b []byte, err error) bool {
 // greet admits the connection: CONNECT, the board's credentials, CONNACK.
 func (s *session) greet() error {
 	g, c := s.g, s.c
-	g.count.accepted.Add(1)
+	g.count.Accepted.Add(1)
 	_ = c.Conn.SetDeadline(clock.WallNow().Add(g.cfg.Handshake)) // for writes too: TLS writes before it has read
 	if err := c.greet(); err != nil {
 		return err
@@ -292,7 +292,7 @@ func (s *session) end(err error) {
 	l := c.link.Load()
 	switch {
 	case l == nil:
-		g.count.refused.Add(1)
+		g.count.Refused.Add(1)
 	case errors.Is(err, packets.ErrPacketTooLarge):
 		l.b.drop(dropOversized, "", "", 1)
 	}
@@ -302,7 +302,7 @@ func (s *session) end(err error) {
 	delete(g.conns, c)
 	g.mu.Unlock()
 	if l != nil {
-		g.count.connected.Add(-1)
+		g.count.Connected.Add(-1)
 		if l.helper {
 			l.b.helpers.Add(-1)
 		} else {

@@ -101,7 +101,7 @@ func TestPieces(t *testing.T) {
 				}
 				_ = conn.Close()
 				synctest.Wait()
-				if n := r.Snapshot(); n.Connected != 0 || n.Online != 0 || n.Panics != 0 {
+				if n := r.Counts(); n.Connected.Load() != 0 || n.Online.Load() != 0 || n.Panics.Load() != 0 {
 					t.Errorf("counts %+v, want nobody connected", n)
 				}
 			})
@@ -130,7 +130,7 @@ func TestMalformedPackets(t *testing.T) {
 				}
 				_ = conn.Close()
 				synctest.Wait()
-				if n := r.Snapshot(); n.Connected != 0 || n.Panics != 0 {
+				if n := r.Counts(); n.Connected.Load() != 0 || n.Panics.Load() != 0 {
 					t.Errorf("counts %+v, want nobody connected", n)
 				}
 			})
@@ -163,8 +163,8 @@ func TestKeepAliveAndTakeOver(t *testing.T) {
 			_ = c.Close()
 		}
 		synctest.Wait()
-		if n := r.Snapshot(); n.Connected != 0 {
-			t.Errorf("%d connected, want none", n.Connected)
+		if n := r.Counts(); n.Connected.Load() != 0 {
+			t.Errorf("%d connected, want none", n.Connected.Load())
 		}
 	})
 }

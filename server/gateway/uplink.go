@@ -19,7 +19,7 @@ func (b *peer) handle(it item) {
 	greeted := b.cur == it.l
 	b.mu.Unlock()
 	if !greeted && it.channel != wire.UpHello { // before hello, or from a connection that was taken over
-		g.count.early.Add(1)
+		g.count.Early.Add(1)
 		b.drop(dropEarly, it.channel, "", 1)
 		return
 	}
@@ -41,7 +41,7 @@ func (b *peer) handle(it item) {
 		b.ack(it.l, wire.Ack{Type: wire.AckPing, Accepted: true})
 	}
 	if err != nil {
-		g.count.garbage.Add(1)
+		g.count.Garbage.Add(1)
 		b.drop(dropGarbage, it.channel, fieldOf(err), 1)
 	}
 }
@@ -67,7 +67,7 @@ func (b *peer) hello(l *link, payload []byte) error {
 	g := b.g
 	h, err := decodeHello(payload)
 	if err != nil {
-		g.count.refused.Add(1)
+		g.count.Refused.Add(1)
 		l.close(errProto)
 		return err
 	}
@@ -104,7 +104,7 @@ func (b *peer) hello(l *link, payload []byte) error {
 		b.said(l, *h.Netloss)
 	}
 	if old == nil {
-		g.count.online.Add(1)
+		g.count.Online.Add(1)
 	} else if old != l {
 		g.tell(b, history.Event{Kind: history.Offline, Epoch: old.epoch})
 	}
@@ -114,7 +114,7 @@ func (b *peer) hello(l *link, payload []byte) error {
 	b.ack(l, wire.Ack{Type: wire.AckHello, Accepted: true}) // in the outbox before any command can be
 	conn := board.Hello{BoardID: b.id, PlaceID: b.placeID, Epoch: l.epoch, Revision: h.Revision, Digest: h.Digest, Partial: h.Partial}
 	b.mu.Unlock()
-	g.count.hellos.Add(1)
+	g.count.Hellos.Add(1)
 	g.sync.Connected(conn)
 	g.save(b)
 	return nil
@@ -155,7 +155,7 @@ func (b *peer) report(l *link, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	g.count.reports.Add(1)
+	g.count.Reports.Add(1)
 	o := b.order(r.CommandID)
 	if r.Standing != nil {
 		st := board.Heard{At: r.At, Report: true, Sent: o.at, Arrived: g.now()}.OnTime(*r.Standing)
@@ -259,8 +259,8 @@ func (b *peer) records(l *link, payload []byte) error {
 		g.cfg.Log.Warn("records", "board", b.id, "error", err)
 		return nil // not acknowledged: they come again
 	}
-	g.count.badRecords.Add(int64(kept.Bad))
-	g.count.records.Add(int64(kept.Fresh))
+	g.count.BadRecords.Add(int64(kept.Bad))
+	g.count.Records.Add(int64(kept.Fresh))
 	if kept.Bad > 0 {
 		b.drop(dropRecord, wire.UpRec, "records", kept.Bad)
 	}

@@ -96,13 +96,13 @@ func TestWithDeviceAndStore(t *testing.T) {
 		if a := b.ack(); a.CommandID != c.ID || !a.Accepted {
 			t.Errorf("got %+v, want %s accepted", a, c.ID)
 		}
-		if n := dev.Snapshot(); n.UnknownReports != 1 || n.Reported != 1 {
+		if n := dev.Counts(); n.UnknownReports.Load() != 1 || n.Reported.Load() != 1 {
 			t.Errorf("got %+v, want n.UnknownReports = 1, n.Reported = 1", n)
 		}
 		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2)}})
 		b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1), onsite(2), onsite(3)}}) // again, plus a new one
-		if x, y := b.ack(), b.ack(); x.Seq != 2 || y.Seq != 3 || r.Snapshot().Records != 3 {
-			t.Errorf("got %+v %+v %+v, want x.Seq = 2, y.Seq = 3, r.Snapshot().Records = 3", x, y, r.Snapshot())
+		if x, y := b.ack(), b.ack(); x.Seq != 2 || y.Seq != 3 || r.Counts().Records.Load() != 3 {
+			t.Errorf("got %+v %+v %+v, want x.Seq = 2, y.Seq = 3, r.Counts().Records = 3", x, y, r.Counts())
 		}
 	})
 }
@@ -136,16 +136,16 @@ func TestRecords(t *testing.T) {
 		say(bad(func(r *wire.Record) { r.DoorID = "dor_3" }), bad(func(r *wire.Record) { r.At = 0 }), bad(func(r *wire.Record) { r.At = 1 << 60 }),
 			bad(func(r *wire.Record) { r.Result = "maybe" }), bad(func(r *wire.Record) { r.Reason = "expired" }),
 			bad(func(r *wire.Record) { r.Result = "denied" }), bad(func(r *wire.Record) { r.GrantID = strings.Repeat("x", 65) }), bad(func(r *wire.Record) { r.Seq = 10 }))
-		if a := b.ack(); a.Seq != 10 || r.Snapshot().BadRecords != 7 || r.Snapshot().Records != 4 {
-			t.Errorf("got %+v %+v, want a.Seq = 10, r.Snapshot().BadRecords = 7, r.Snapshot().Records = 4", a, r.Snapshot())
+		if a := b.ack(); a.Seq != 10 || r.Counts().BadRecords.Load() != 7 || r.Counts().Records.Load() != 4 {
+			t.Errorf("got %+v %+v, want a.Seq = 10, r.Counts().BadRecords = 7, r.Counts().Records = 4", a, r.Counts())
 		}
 		many := make([]wire.Record, maxRecords+1)
 		for i := range many {
 			many[i] = onsite(int64(100 + i))
 		}
 		say(many...) // too many: the first 100 are accepted, the rest will be sent again
-		if a := b.ack(); a.Seq != 199 || r.Snapshot().Records != 104 {
-			t.Errorf("got %+v %+v, want a.Seq = 199, r.Snapshot().Records = 104", a, r.Snapshot())
+		if a := b.ack(); a.Seq != 199 || r.Counts().Records.Load() != 104 {
+			t.Errorf("got %+v %+v, want a.Seq = 199, r.Counts().Records = 104", a, r.Counts())
 		}
 		say()
 		if a := b.ack(); a.Seq != 0 || !a.Accepted {
@@ -160,7 +160,7 @@ func TestRecords(t *testing.T) {
 			t.Errorf("nonsense: got %+v, want Type %v and Accepted false", a, wire.AckRec)
 		}
 		b.quiet()
-		if n := r.Snapshot(); n.Garbage != 2 || r.Status("brd_1").Dropped != 2 {
+		if n := r.Counts(); n.Garbage.Load() != 2 || r.Status("brd_1").Dropped != 2 {
 			t.Errorf(`got %+v, want n.Garbage = 2, r.Status("brd_1").Dropped = 2`, n)
 		}
 	})
@@ -205,8 +205,8 @@ func oldRecords(t *testing.T, then func(*rig, *clock.Virtual)) {
 	for seq := range int64(3) { // the line drops after each one
 		b = back(int(3 - seq))
 		b.say(wire.UpRec, old(seq+1))
-		if a := b.ack(); a.Seq != seq+1 || r.Snapshot().BadRecords != 0 {
-			t.Errorf("record %d: got %+v, %d refused, want it kept", seq+1, a, r.Snapshot().BadRecords)
+		if a := b.ack(); a.Seq != seq+1 || r.Counts().BadRecords.Load() != 0 {
+			t.Errorf("record %d: got %+v, %d refused, want it kept", seq+1, a, r.Counts().BadRecords.Load())
 		}
 		b.line.Cut()
 		synctest.Wait()
@@ -214,8 +214,8 @@ func oldRecords(t *testing.T, then func(*rig, *clock.Virtual)) {
 	}
 	b = back(0) // all are uploaded: later records are new
 	b.say(wire.UpRec, old(4))
-	if b.ack(); r.Snapshot().BadRecords != 1 {
-		t.Errorf("a record from 40 days before the last contact: got %d refused, want 1", r.Snapshot().BadRecords)
+	if b.ack(); r.Counts().BadRecords.Load() != 1 {
+		t.Errorf("a record from 40 days before the last contact: got %d refused, want 1", r.Counts().BadRecords.Load())
 	}
 }
 
@@ -265,8 +265,8 @@ func TestGarbage(t *testing.T) {
 				sent++
 			}
 		}
-		if n := r.Snapshot(); n.Garbage == 0 || n.Garbage > sent {
-			t.Errorf("%d garbage of %d, want some and no more than were sent", n.Garbage, sent)
+		if n := r.Counts(); n.Garbage.Load() == 0 || n.Garbage.Load() > sent {
+			t.Errorf("%d garbage of %d, want some and no more than were sent", n.Garbage.Load(), sent)
 		}
 		b.say(wire.UpRpt, strings.Repeat("x", maxPacket-100))
 		for len(b.down) > 0 {
@@ -289,8 +289,8 @@ func TestGarbage(t *testing.T) {
 		}
 		_ = conn.Close()
 		other.say(wire.UpPing, "{}")
-		if a := other.ack(); a.Type != wire.AckPing || r.Snapshot().Panics != 0 {
-			t.Errorf("got %+v, %d panics, want Type %v and 0", a, r.Snapshot().Panics, wire.AckPing)
+		if a := other.ack(); a.Type != wire.AckPing || r.Counts().Panics.Load() != 0 {
+			t.Errorf("got %+v, %d panics, want Type %v and 0", a, r.Counts().Panics.Load(), wire.AckPing)
 		}
 	})
 }
@@ -313,7 +313,7 @@ func TestBurst(t *testing.T) {
 				t.Fatalf(`%d: got %+v, want a.CommandID = sprintf("cmd_%%d", i)`, i, a)
 			}
 		}
-		if c := r.Snapshot(); c.Reports != n || c.DownDropped != 0 {
+		if c := r.Counts(); c.Reports.Load() != n || c.DownDropped.Load() != 0 {
 			t.Errorf("got %+v, want c.Reports = n, c.DownDropped = 0", c)
 		}
 	})

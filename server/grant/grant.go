@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // States of a permit: a pure function of time, see PERM-7.
@@ -91,11 +92,7 @@ func (g Grant) Left(now time.Time) bool {
 
 // Contents are the grants as access.Decide and the boards see them.
 func Contents(gs []Grant, key access.PhoneKey) []access.Grant {
-	out := make([]access.Grant, 0, len(gs))
-	for _, g := range gs {
-		out = append(out, g.Content(key))
-	}
-	return out
+	return each.Of(gs, func(g Grant) access.Grant { return g.Content(key) })
 }
 
 // Content is what boards know about the grant: no name, and only a hash of the phone under the place's key.

@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
@@ -16,13 +18,7 @@ import (
 )
 
 func (r RegisterRequest) check() error {
-	if err := required("externalRef", r.ExternalRef, maxRef); err != nil {
-		return err
-	}
-	if err := phone(r.Phone); err != nil {
-		return err
-	}
-	if err := optional("name", r.Name, 0, maxName); err != nil {
+	if err := cmp.Or(required("externalRef", r.ExternalRef, maxRef), phone(r.Phone), optional("name", r.Name, 0, maxName)); err != nil {
 		return err
 	}
 	if r.StartsAt == nil {
@@ -199,9 +195,7 @@ const pageSize = 100
 
 // paged fills in the default page size.
 func paged(q ListQuery) ListQuery {
-	if q.Limit == 0 {
-		q.Limit = pageSize
-	}
+	q.Limit = cmp.Or(q.Limit, pageSize)
 	return q
 }
 
@@ -212,11 +206,7 @@ func (s *Service) List(placeID string, q ListQuery) (list []Permit, total int, e
 		return nil, 0, err
 	}
 	now := s.cfg.Clock.Now()
-	list = make([]Permit, 0, len(gs))
-	for _, g := range gs {
-		list = append(list, s.view(g, now))
-	}
-	return list, total, nil
+	return each.Of(gs, func(g Grant) Permit { return s.view(g, now) }), total, nil
 }
 
 // Get reads one permit, including Sync. Errors (*fail.Error): permit_not_found; the store's.

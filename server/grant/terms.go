@@ -1,10 +1,12 @@
 package grant
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
@@ -15,13 +17,7 @@ import (
 const apiSource = "api"
 
 func (r TermRequest) check() error {
-	if err := optional("externalRef", r.ExternalRef, 1, maxRef); err != nil {
-		return err
-	}
-	if err := phone(r.Phone); err != nil {
-		return err
-	}
-	if err := optional("name", r.Name, 0, maxName); err != nil {
+	if err := cmp.Or(optional("externalRef", r.ExternalRef, 1, maxRef), phone(r.Phone), optional("name", r.Name, 0, maxName)); err != nil {
 		return err
 	}
 	if r.StartsAt == nil {
@@ -128,11 +124,7 @@ func (s *Service) ListTerms(placeID, kind string, q ListQuery) (list []Term, tot
 		return nil, 0, err
 	}
 	now := s.cfg.Clock.Now()
-	list = make([]Term, 0, len(gs))
-	for _, g := range gs {
-		list = append(list, term(g, now))
-	}
-	return list, total, nil
+	return each.Of(gs, func(g Grant) Term { return term(g, now) }), total, nil
 }
 
 // ListCustomers lists customers, newest first; total counts the matches.

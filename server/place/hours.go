@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -95,9 +96,7 @@ func (s *Service) Schedule(placeID string, days int) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	if days == 0 {
-		days = defaultDays
-	}
+	days = cmp.Or(days, defaultDays)
 	if days < 1 || days > maxDays {
 		return Schedule{}, fail.New(fail.InvalidQuery, fmt.Sprintf("days must be 1 to %d", maxDays), "field", "days")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Kinds of places.
@@ -63,11 +64,7 @@ type Policy struct {
 
 // Windows are the policies in the form that access.Mode and the boards use.
 func Windows(ps []Policy) []access.Window {
-	out := make([]access.Window, 0, len(ps))
-	for _, p := range ps {
-		out = append(out, p.Window)
-	}
-	return out
+	return each.Of(ps, func(p Policy) access.Window { return p.Window })
 }
 
 // Created is the time the policy was stored.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/record"
@@ -153,12 +154,9 @@ func (s *Service) DeletePolicies(by record.By, doorID string, q PolicyQuery) (de
 		if err != nil {
 			return err
 		}
-		var drop []Policy
-		for _, x := range have {
-			if (q.Ref == "" || q.Ref == x.Ref) && (q.PolicyID == "" || q.PolicyID == x.ID) {
-				drop = append(drop, x)
-			}
-		}
+		drop := each.If(have, func(x Policy) bool {
+			return (q.Ref == "" || q.Ref == x.Ref) && (q.PolicyID == "" || q.PolicyID == x.ID)
+		})
 		if deleted = len(drop); deleted > 0 {
 			if err := tx.SavePolicies("policy", placeID, nil, drop); err != nil {
 				return err

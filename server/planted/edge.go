@@ -2,6 +2,7 @@ package planted
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -134,9 +135,7 @@ type kept struct {
 func (k *kept) Header() http.Header         { return k.head }
 func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 func (k *kept) WriteHeader(status int) {
-	if k.status == 0 {
-		k.status = status
-	}
+	k.status = cmp.Or(k.status, status)
 }
 
 func encode(v any) []byte {
@@ -158,16 +157,9 @@ func (e edge) matches(r *http.Request) bool {
 			continue
 		}
 		want, got := strings.Split(path, "/"), strings.Split(r.URL.Path, "/")
-		if path == "*" || len(want) == len(got) && !slices.ContainsFunc(zip(want, got), func(p [2]string) bool { return p[0] != "*" && p[0] != p[1] }) {
+		if path == "*" || slices.EqualFunc(want, got, func(w, g string) bool { return w == "*" || w == g }) {
 			return true
 		}
 	}
 	return false
-}
-
-func zip(a, b []string) (out [][2]string) {
-	for i := range a {
-		out = append(out, [2]string{a[i], b[i]})
-	}
-	return out
 }

@@ -111,10 +111,16 @@ var askedValues = map[string]edge{
 
 // headerOfFailures answers another header with a failure, "" = none.
 func headerOfFailures(name, value string) edge {
+	return headerWhere(func(status int) bool { return status >= 400 }, name, value)
+}
+
+func isStatus(status int) func(int) bool { return func(of int) bool { return of == status } }
+
+func headerWhere(fits func(status int) bool, name, value string) edge {
 	e := header(anything, name, value)
 	say := e.say
 	e.say = func(p *reply) {
-		if p.status >= 400 {
+		if fits(p.status) {
 			say(p)
 		}
 	}

@@ -110,14 +110,6 @@ var listValues = map[string]edge{
 			}
 		}
 	}),
-	"challenge-for-a-scope-gone": says(anything, func(p *reply) {
-		if p.status == http.StatusForbidden {
-			p.head.Del("Www-Authenticate")
-		}
-	}),
-	"place-kind-gone-of-a-missing-scope": says(anything, func(p *reply) {
-		if p.status == http.StatusForbidden {
-			p.head.Del("X-Place-Kind")
-		}
-	}),
+	"challenge-for-a-scope-gone":         headerWhere(isStatus(http.StatusForbidden), "Www-Authenticate", ""),
+	"place-kind-gone-of-a-missing-scope": headerWhere(isStatus(http.StatusForbidden), "X-Place-Kind", ""),
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -93,9 +94,7 @@ func filled(r Record, now time.Time) Record {
 	if r.OccurredAt.IsZero() {
 		r.OccurredAt = r.RequestedAt
 	}
-	if r.Source == "" {
-		r.Source = FromServer
-	}
+	r.Source = cmp.Or(r.Source, FromServer)
 	return r
 }
 

@@ -33,9 +33,8 @@ func (s *Store) Audits(placeID string, limit, offset int) (list []record.Audit, 
 		if err != nil {
 			return err
 		}
-		rows, err := q.Audits(ctx, db.AuditsParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)})
 		total = int(n)
-		list, err = each(auditOf, rows, err)
+		list, err = converted(auditOf)(q.Audits(ctx, db.AuditsParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)}))
 		return err
 	})
 	return list, total, err

@@ -13,8 +13,7 @@ import (
 
 // BoardStates lists every board with its doors and its stored state.
 func (s *Store) BoardStates() ([]board.State, error) {
-	rows, err := s.q.BoardStates(ctx)
-	list, err := each(boardStateOf, rows, err)
+	list, err := converted(boardStateOf)(s.q.BoardStates(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +89,9 @@ func (s *Store) RotateBoard(id string, next func(generation int64) (hash string)
 
 // RotatedBoards lists the boards whose password was rotated.
 func (s *Store) RotatedBoards() ([]board.Rotated, error) {
-	rows, err := s.q.RotatedBoards(ctx)
-	return each(func(r db.RotatedBoardsRow, err error) (board.Rotated, error) {
+	return converted(func(r db.RotatedBoardsRow, err error) (board.Rotated, error) {
 		return board.Rotated{BoardID: r.ID, PasswordHash: r.Hash, Generation: r.Generation}, err
-	}, rows, err)
+	})(s.q.RotatedBoards(ctx))
 }
 
 // NextLife counts the starts of the server on this data, so that no two starts share an epoch.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/fail"
@@ -190,21 +191,12 @@ func (c Commands) CountReplay(commandID string) { c.s.replays.add(commandID) }
 
 // Unsettled implements command.Ledger.
 func (c Commands) Unsettled() ([]command.Intent, error) {
-	rows, err := c.s.q.UnsettledCommands(ctx)
-	ps, err := each(priorOf, rows, err)
-	out := make([]command.Intent, 0, len(ps))
-	for _, p := range ps {
-		out = append(out, p.Intent)
-	}
+	ps, err := converted(priorOf)(c.s.q.UnsettledCommands(ctx))
+	out := each.Of(ps, func(p command.Prior) command.Intent { return p.Intent })
 	return out, err
 }
 
 // Forget implements command.Ledger.
 func (c Commands) Forget(before time.Time, limit int) (n int, err error) {
-	err = c.s.writeBehind(func(tx *Tx) error {
-		gone, err := tx.q.ForgetCommands(ctx, before.UnixMilli(), int64(limit))
-		n = int(gone)
-		return err
-	})
-	return n, err
+	return c.s.forget(func(tx *Tx) (int64, error) { return tx.q.ForgetCommands(ctx, before.UnixMilli(), int64(limit)) })
 }

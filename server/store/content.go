@@ -22,13 +22,11 @@ func (t *Tx) Parts(placeID string) (boardsync.Parts, error) {
 // GrantsSince implements boardsync.Moment. Of the grants there is what boards may know.
 func (t *Tx) GrantsSince(placeID string, rev int64) ([]grant.Grant, error) {
 	if rev == 0 {
-		rows, err := t.q.GrantsLive(ctx, placeID)
-		return each(func(r db.GrantsLiveRow, err error) (grant.Grant, error) {
+		return converted(func(r db.GrantsLiveRow, err error) (grant.Grant, error) {
 			return contentGrantOf(db.GrantsSinceRow(r), err)
-		}, rows, err)
+		})(t.q.GrantsLive(ctx, placeID))
 	}
-	rows, err := t.q.GrantsSince(ctx, placeID, rev)
-	return each(contentGrantOf, rows, err)
+	return converted(contentGrantOf)(t.q.GrantsSince(ctx, placeID, rev))
 }
 
 func contentGrantOf(r db.GrantsSinceRow, err error) (grant.Grant, error) {

@@ -41,20 +41,22 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// each converts the rows of a query.
-func each[R, T any](of func(R, error) (T, error), rows []R, err error) ([]T, error) {
-	if err != nil || len(rows) == 0 {
-		return nil, wrap(err)
-	}
-	out := make([]T, 0, len(rows))
-	for _, r := range rows {
-		v, err := of(r, nil)
-		if err != nil {
-			return nil, err
+// converted is the rows of a query as of has them.
+func converted[R, T any](of func(R, error) (T, error)) func(rows []R, err error) ([]T, error) {
+	return func(rows []R, err error) ([]T, error) {
+		if err != nil || len(rows) == 0 {
+			return nil, wrap(err)
 		}
-		out = append(out, v)
+		out := make([]T, 0, len(rows))
+		for _, r := range rows {
+			v, err := of(r, nil)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		return out, nil
 	}
-	return out, nil
 }
 
 // none turns a missing row into the zero value.

@@ -35,8 +35,7 @@ func (s *Store) GrantByLink(linkHash string) (grant.Grant, error) {
 
 // GrantsOf lists every grant of a person, any state.
 func (s *Store) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
-	rows, err := s.q.GrantsOf(ctx, placeID, phone)
-	return each(grantOf, rows, err)
+	return converted(grantOf)(s.q.GrantsOf(ctx, placeID, phone))
 }
 
 // putGrant writes a new or changed grant, raises the place's revision and updates the content digest. It sets g.Rev and
@@ -72,13 +71,11 @@ func (t *Tx) putGrant(g, old *grant.Grant) error {
 func (s *Store) Leave(limit int) (n int, err error) {
 	err = s.write(func(tx *Tx) error {
 		at, most := toNull(tx.come), int64(limit)
-		rows, err := tx.q.GrantsLeaving(ctx, at, most)
-		left, err := each(grantOf, rows, err)
+		left, err := converted(grantOf)(tx.q.GrantsLeaving(ctx, at, most))
 		if err != nil {
 			return err
 		}
-		rows, err = tx.q.GrantsReturning(ctx, at, most)
-		back, err := each(grantOf, rows, err)
+		back, err := converted(grantOf)(tx.q.GrantsReturning(ctx, at, most))
 		if err != nil {
 			return err
 		}

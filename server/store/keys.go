@@ -48,17 +48,14 @@ func (s *Store) Key(id string) (auth.Key, error) { return keyOf(s.q.Key(ctx, id)
 // Keys lists a place's keys, or all when placeID is "".
 func (s *Store) Keys(placeID string) ([]auth.Key, error) {
 	if placeID == "" {
-		rows, err := s.q.Keys(ctx)
-		return each(keyOf, rows, err)
+		return converted(keyOf)(s.q.Keys(ctx))
 	}
-	rows, err := s.q.KeysOfPlace(ctx, placeID)
-	return each(keyOf, rows, err)
+	return converted(keyOf)(s.q.KeysOfPlace(ctx, placeID))
 }
 
 // RevokedKeys lists the keys that were revoked.
 func (s *Store) RevokedKeys() ([]auth.Key, error) {
-	rows, err := s.q.RevokedKeys(ctx)
-	return each(keyOf, rows, err)
+	return converted(keyOf)(s.q.RevokedKeys(ctx))
 }
 
 // RevokeKey ends a key; a repeat keeps the first time. Error: fail.ErrNotFound.

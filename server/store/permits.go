@@ -111,8 +111,7 @@ func page[R, T any](s *Store, find, from string, args []any, limit, offset int,
 		if len(ids) == 0 {
 			return nil
 		}
-		rows, err := load(tx.q, ctx, ids)
-		list, err = each(of, rows, err)
+		list, err = converted(of)(load(tx.q, ctx, ids))
 		return err
 	})
 	return list, total, err

@@ -41,8 +41,7 @@ func (s *Store) Revisions() (map[string]int64, error) {
 
 // Places lists every place by id.
 func (s *Store) Places() ([]place.Place, error) {
-	rows, err := s.q.Places(ctx)
-	return each(placeOf, rows, err)
+	return converted(placeOf)(s.q.Places(ctx))
 }
 
 func doorOf(r db.Door, err error) (place.Door, error) {
@@ -51,8 +50,7 @@ func doorOf(r db.Door, err error) (place.Door, error) {
 }
 
 func readDoors(q *db.Queries, placeID string) ([]place.Door, error) {
-	rows, err := q.DoorsOfPlace(ctx, placeID)
-	return each(doorOf, rows, err)
+	return converted(doorOf)(q.DoorsOfPlace(ctx, placeID))
 }
 
 func boardOf(r db.Board, err error) (place.Board, error) {
@@ -65,11 +63,9 @@ func (s *Store) Board(id string) (place.Board, error) { return boardOf(s.q.Board
 // Boards lists a place's boards, or every board when placeID is "".
 func (s *Store) Boards(placeID string) ([]place.Board, error) {
 	if placeID == "" {
-		rows, err := s.q.Boards(ctx)
-		return each(boardOf, rows, err)
+		return converted(boardOf)(s.q.Boards(ctx))
 	}
-	rows, err := s.q.BoardsOfPlace(ctx, placeID)
-	return each(boardOf, rows, err)
+	return converted(boardOf)(s.q.BoardsOfPlace(ctx, placeID))
 }
 
 func policyOf(r db.Window, err error) (place.Policy, error) {
@@ -91,9 +87,7 @@ func (s *Store) Policies(placeID, doorID string) ([]place.Policy, error) {
 
 func readPolicies(q *db.Queries, placeID, doorID string) ([]place.Policy, error) {
 	if doorID == "" {
-		rows, err := q.PoliciesOfPlace(ctx, placeID)
-		return each(policyOf, rows, err)
+		return converted(policyOf)(q.PoliciesOfPlace(ctx, placeID))
 	}
-	rows, err := q.PoliciesOfDoor(ctx, placeID, doorID)
-	return each(policyOf, rows, err)
+	return converted(policyOf)(q.PoliciesOfDoor(ctx, placeID, doorID))
 }

@@ -81,9 +81,7 @@ func (s *Store) Seed(w *world.World, pepper []byte) (unchanged []string, err err
 func (t *Tx) seedPlace(wp world.Place, pepper []byte) error {
 	p := place.Place{ID: wp.ID, Name: wp.Name, Kind: wp.Kind, Timezone: wp.Timezone, EntryPhone: wp.EntryPhone,
 		PhoneEnabled: true, PermitMaxHours: place.MaxPermitHours, Week: wp.Hours, Closures: wp.Closures, Holidays: wp.Holidays}
-	if p.Timezone == "" {
-		p.Timezone = place.DefaultZone
-	}
+	p.Timezone = cmp.Or(p.Timezone, place.DefaultZone)
 	if p.Week == nil {
 		p.Week = access.Week{}
 	}

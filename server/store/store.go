@@ -4,6 +4,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -99,15 +100,11 @@ type Store struct {
 
 // Open opens or creates the database in dir. Errors: ErrNewer, ErrCorrupt; otherwise the file system's.
 func Open(dir string, o Options) (*Store, error) {
-	if o.Clock == nil {
-		o.Clock = clock.Real{}
-	}
+	o.Clock = cmp.Or[clock.Clock](o.Clock, clock.Real{})
 	if o.Committed == nil {
 		o.Committed = func(int, time.Duration) {}
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}

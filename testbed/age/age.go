@@ -5,6 +5,7 @@
 package age
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,9 +131,7 @@ func (r *run) open(ctx context.Context) error {
 
 // tell processes an event of server or boards, or of a client.
 func (r *run) tell(e history.Event) {
-	if e.WallNs == 0 {
-		e.WallNs = wallNs()
-	}
+	e.WallNs = cmp.Or(e.WallNs, wallNs())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.append(e)
@@ -207,7 +206,5 @@ func (r *run) broken() error {
 func (r *run) failed(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.trouble == nil {
-		r.trouble = fmt.Errorf(format, args...)
-	}
+	r.trouble = cmp.Or(r.trouble, fmt.Errorf(format, args...))
 }

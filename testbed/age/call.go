@@ -38,6 +38,12 @@ func (a *answer) envelope() (e envelope) {
 	return e
 }
 
+// data is what an answer carries; without fields if it carries none.
+func data[T any](a *answer) (out T) {
+	_ = json.Unmarshal(a.envelope().Data, &out)
+	return out
+}
+
 // serve passes a request to a handler in this process.
 func serve(h http.Handler, method, path, bearer, key, from string, body []byte) *answer {
 	to, err := url.Parse("http://age" + path)
@@ -140,9 +146,7 @@ func (r *run) exchange(p *place, key string) (string, *answer) {
 	raw, sent, ns := encode(map[string]string{"key": key}), r.clk.Now().UnixMilli(), wallNs()
 	a := serve(r.public, http.MethodPost, path, "", "", p.addr, raw)
 	r.told(history.CallIn{Method: http.MethodPost, Path: path, From: p.addr, SentAt: sent, SentNs: ns, Request: raw}, a)
-	var data struct{ AccessToken string }
-	_ = json.Unmarshal(a.envelope().Data, &data)
-	return data.AccessToken, a
+	return data[struct{ AccessToken string }](a).AccessToken, a
 }
 
 // unanswered is the outcome of a command whose server died.
@@ -171,9 +175,8 @@ func (r *run) command(p *place, k *keyed) (outcome string) {
 	e.Kind, e.At, e.Status, e.Code = history.Answer, r.clk.Now().UnixMilli(), a.Status, env.Error
 	e.Outcome, e.CommandID, e.Reason = vocab.Outcome(env.Details.Reason), env.Details.CommandID, vocab.Reason(env.Details.DeviceCode)
 	if a.Status == http.StatusOK {
-		var data struct{ Outcome, CommandID string }
-		_ = json.Unmarshal(env.Data, &data)
-		e.Outcome, e.CommandID = vocab.Outcome(data.Outcome), data.CommandID
+		done := data[struct{ Outcome, CommandID string }](a)
+		e.Outcome, e.CommandID = vocab.Outcome(done.Outcome), done.CommandID
 	}
 	sum := sha256.Sum256(a.Body)
 	e.BodyHash, e.Replayed = hex.EncodeToString(sum[:12]), a.Header.Get("Idempotent-Replayed") == "true"

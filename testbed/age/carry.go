@@ -1,6 +1,7 @@
 package age
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -14,6 +15,8 @@ type carried struct {
 	permits  map[string]*claimed // by permit
 	commands map[string]*story   // by hashed key
 }
+
+func newCarried() carried { return carried{map[string]*claimed{}, map[string]*story{}} }
 
 // claimed is the last registration of a permit, and its revocation since.
 type claimed struct {
@@ -38,9 +41,6 @@ func (r *run) permitsKept() time.Duration { return r.grantsKept() - 3*r.c.Segmen
 
 // from processes a segment.
 func (k *carried) from(events []history.Event) {
-	if k.permits == nil {
-		k.permits, k.commands = map[string]*claimed{}, map[string]*story{}
-	}
 	for i := range events {
 		switch e := &events[i]; e.Kind {
 		case history.Call:
@@ -76,9 +76,6 @@ func (k *carried) call(e *history.Event) {
 
 // again extends how long a command's story is kept.
 func (k *carried) again(key string, now time.Time) {
-	if k.commands == nil {
-		k.permits, k.commands = map[string]*claimed{}, map[string]*story{}
-	}
 	k.commands[key] = &story{at: now.UnixMilli()}
 }
 
@@ -99,10 +96,7 @@ func (k *carried) events(now time.Time, keep time.Duration) (out []history.Event
 		out = append(out, s.events...)
 	}
 	slices.SortFunc(out, func(a, b history.Event) int {
-		if a.WallNs != b.WallNs {
-			return int(a.WallNs - b.WallNs)
-		}
-		return int(a.Seq - b.Seq)
+		return cmp.Or(cmp.Compare(a.WallNs, b.WallNs), cmp.Compare(a.Seq, b.Seq))
 	})
 	return out
 }

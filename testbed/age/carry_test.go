@@ -14,7 +14,7 @@ import (
 func TestCarried(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
-	var k carried
+	k := newCarried()
 	k.again("k1", start)
 	var log []history.Event
 	for i, e := range []history.Event{
@@ -50,7 +50,7 @@ func TestPermitsAreCarried(t *testing.T) {
 	start := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 	v := clock.NewVirtual(start, nil)
 	v.Freeze()
-	r := &run{clk: v, c: Config{Segment: week}}
+	r := &run{clk: v, c: Config{Segment: week}, kept: newCarried()}
 	r.tell(history.Event{Kind: history.Call, Route: createRoute, Status: 200, Text: `{"in":{"endsAt":"2027-01-05T00:00:00Z"},"out":{"permitId":"pmt_1"}}`})
 	for _, c := range []struct {
 		days int

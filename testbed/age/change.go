@@ -1,7 +1,6 @@
 package age
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 )
@@ -24,28 +23,6 @@ func (d *drawing) settle() {
 				}
 			}
 		}
-	}
-}
-
-// changes draws what changes at a place: permits come and go, and so on.
-func (d *drawing) changes(p *place) {
-	for range d.often(4) {
-		d.then(d.when(calmEntries), p, d.permit(p, d.anybody(p)))
-	}
-	for range d.often(1) {
-		d.then(d.when(calmEntries), p, d.revoke(p, d.anybody(p)))
-	}
-	for range d.often(0.3) {
-		d.then(d.when(calmEntries), p, d.membership(p, d.anybody(p)))
-	}
-	for range d.often(0.15) {
-		d.then(d.when(calmEntries), p, d.endMembership(p, d.anybody(p)))
-	}
-	for range d.often(0.4) {
-		d.then(d.when(calmEntries), p, d.reservation(p, d.anybody(p)))
-	}
-	for range d.often(2) {
-		d.then(d.when(calmEntries), p, d.read(p))
 	}
 }
 
@@ -79,13 +56,12 @@ func (d *drawing) permit(p *place, who *person) func() {
 			r.failed("registering a permit: %s", a)
 			return
 		}
-		var data struct{ PermitID, EntryToken string }
-		_ = json.Unmarshal(a.envelope().Data, &data)
+		given := data[struct{ PermitID, EntryToken string }](a)
 		what := "permit registered"
 		if who.permit.at(now) {
 			what = "permit registered again"
 		}
-		who.permit, who.link = held{data.PermitID, ends.Add(r.grantsKept())}, data.EntryToken
+		who.permit, who.link = held{given.PermitID, ends.Add(r.grantsKept())}, given.EntryToken
 		r.did(changes, what)
 	}
 }
@@ -118,9 +94,7 @@ func (d *drawing) membership(p *place, who *person) func() {
 		}
 		ends := now.Add(long)
 		a := r.operate(http.MethodPost, "/memberships", p.id, map[string]any{"placeId": p.id, "phone": who.phone, "name": who.name, "startsAt": stamp(now), "endsAt": stamp(ends)}, true)
-		var data struct{ MembershipID string }
-		_ = json.Unmarshal(a.envelope().Data, &data)
-		who.membership = held{data.MembershipID, ends}
+		who.membership = held{data[struct{ MembershipID string }](a).MembershipID, ends}
 		r.did(changes, "membership given")
 	}
 }
@@ -153,9 +127,7 @@ func (d *drawing) reservation(p *place, who *person) func() {
 		from := now.Add(soon).Truncate(time.Second)
 		ends := from.Add(long)
 		a := r.operate(http.MethodPost, "/reservations", p.id, map[string]any{"placeId": p.id, "phone": who.phone, "name": who.name, "doorIds": doors, "startsAt": stamp(from), "endsAt": stamp(ends)}, true)
-		var data struct{ ReservationID string }
-		_ = json.Unmarshal(a.envelope().Data, &data)
-		who.reservation = held{data.ReservationID, ends}
+		who.reservation = held{data[struct{ ReservationID string }](a).ReservationID, ends}
 		r.did(changes, "reservation made")
 	}
 }

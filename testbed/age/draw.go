@@ -88,7 +88,6 @@ func (r *run) draw(n int, from, to time.Time) []moment {
 	d.mishaps()
 	for _, p := range r.places {
 		p.pressed = slices.DeleteFunc(p.pressed, func(k *keyed) bool { return from.Sub(k.at) > keysKept })
-		d.changes(p)
 		d.rules(p)
 	}
 	for _, at := range d.visits {

@@ -1,7 +1,7 @@
 package age
 
 import (
-	"encoding/json"
+	"cmp"
 	"net/http"
 	"sync"
 	"time"
@@ -110,17 +110,13 @@ func (r *run) keep(key string, at time.Time) {
 }
 
 func (r *run) present(e entry, body map[string]string) {
-	var got struct{ Result, Reason string }
-	_ = json.Unmarshal(r.operate(http.MethodPost, "/people/present", "", body, false).envelope().Data, &got)
+	got := data[struct{ Result, Reason string }](r.operate(http.MethodPost, "/people/present", "", body, false))
 	r.entered(e.how, got.Result+" "+got.Reason)
 }
 
 // press presses the button of an entry link; a person without one presses an invalid one.
 func (r *run) press(e entry) {
-	token := e.who.link
-	if token == "" {
-		token = "ent_none" + e.who.phone
-	}
+	token := cmp.Or(e.who.link, "ent_none"+e.who.phone)
 	a := r.ask(call{method: http.MethodPost, path: "/entry/open", open: true, body: map[string]string{"t": token, "doorId": e.door.id}})
 	env := a.envelope()
 	switch {
@@ -136,7 +132,6 @@ func (r *run) press(e entry) {
 // phone calls the place's number.
 func (r *run) phone(e entry) {
 	a := r.operate(http.MethodPost, "/people/call", e.place.id, map[string]string{"to": e.place.phone, "from": e.who.phone}, true)
-	var got struct{ Result, Reason string }
-	_ = json.Unmarshal(a.envelope().Data, &got)
+	got := data[struct{ Result, Reason string }](a)
 	r.entered(e.how, got.Result+" "+got.Reason)
 }

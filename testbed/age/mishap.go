@@ -2,7 +2,6 @@ package age
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -174,10 +173,8 @@ func (r *run) arm(fault, board string) {
 		return
 	}
 	body := map[string]any{"fault": fault, "boards": []string{board}}
-	var data struct{ FaultID string }
-	_ = json.Unmarshal(r.operate(http.MethodPost, "/faults", "", body, false).envelope().Data, &data)
+	r.armed[name] = data[struct{ FaultID string }](r.operate(http.MethodPost, "/faults", "", body, false)).FaultID
 	r.did(mishaps, fault)
-	r.armed[name] = data.FaultID
 }
 
 // disarm removes a fault from a board.

@@ -1,10 +1,9 @@
 package age
 
 import (
+	"fmt"
 	"os"
 	"runtime/metrics"
-	"strconv"
-	"strings"
 )
 
 // heap is the live heap, in bytes.
@@ -20,12 +19,8 @@ func resident() int64 {
 	if err != nil {
 		return 0
 	}
-	fields := strings.Fields(string(raw))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
+	var size, pages int64
+	if _, err := fmt.Sscan(string(raw), &size, &pages); err != nil {
 		return 0
 	}
 	return pages * int64(os.Getpagesize())

@@ -1,7 +1,6 @@
 package age
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,12 +8,16 @@ import (
 	"time"
 )
 
-// rules draws what a store's owner and operator change: windows, hours, closures, outage policies, imports, keys.
+// rules draws what changes at a place: permits and other grants come and go, and what a store's owner and operator change: windows, hours, closures, outage policies, imports, keys.
 func (d *drawing) rules(p *place) {
+	of := func(change func(p *place, who *person) func()) func(p *place) func() {
+		return func(p *place) func() { return change(p, d.anybody(p)) }
+	}
 	for _, c := range []struct {
 		perDay float64
 		draw   func(p *place) func()
 	}{
+		{4, of(d.permit)}, {1, of(d.revoke)}, {0.3, of(d.membership)}, {0.15, of(d.endMembership)}, {0.4, of(d.reservation)}, {2, d.read},
 		{0.25, d.window}, {0.1, d.custom}, {0.3, d.noWindow}, {0.12, d.hours}, {0.04, d.closure}, {0.04, d.holidays}, {0.04, d.entryDoor},
 		{0.15, d.netloss}, {0.06, d.imported}, {0.04, d.shortKey}, {0.8, d.again},
 	} {
@@ -178,9 +181,8 @@ func (d *drawing) imported(p *place) func() {
 func (d *drawing) shortKey(p *place) func() {
 	return func() {
 		r := d.r
-		var key struct{ KeyID, APIKey string }
 		body := map[string]any{"placeId": p.id, "scopes": []string{"space:partner"}, "name": "short"}
-		_ = json.Unmarshal(r.operate(http.MethodPost, "/keys", "", body, false).envelope().Data, &key)
+		key := data[struct{ KeyID, APIKey string }](r.operate(http.MethodPost, "/keys", "", body, false))
 		token, _ := r.exchange(p, key.APIKey)
 		read := call{method: http.MethodGet, path: "/space/v1/partner/gate-config", place: p, token: token}
 		r.want(r.ask(read), "reading with a new key")

@@ -1,7 +1,6 @@
 package age
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -50,14 +49,7 @@ func (r *run) calm(to time.Time) error {
 func (r *run) restless() string {
 	for _, p := range r.places {
 		a := serve(r.lab, http.MethodGet, control.Prefix+"/boards?limit=500&placeId="+p.id, r.token, "", "", nil)
-		var list []struct {
-			BoardID                          string
-			Online                           bool
-			DesiredRevision, AppliedRevision int64
-			BufferedRecords                  int
-		}
-		_ = json.Unmarshal(a.envelope().Data, &list)
-		for _, b := range list {
+		for _, b := range data[[]control.Board](a) {
 			switch {
 			case !b.Online:
 				return b.BoardID + " isn't connected"

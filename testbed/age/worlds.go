@@ -41,24 +41,16 @@ func Run(ctx context.Context, c Config) (report.Result, Counts, error) {
 
 // divide makes the worlds.
 func divide(c Config) *worlds {
-	if c.Segment == 0 {
-		c.Segment = week
-	}
-	if c.Wait == 0 {
-		c.Wait = wait
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Worlds == 0 {
-		c.Worlds = c.Boards / perWorld
-	}
+	c.Segment = cmp.Or(c.Segment, week)
+	c.Wait = cmp.Or(c.Wait, wait)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Worlds = cmp.Or(c.Worlds, c.Boards/perWorld)
 	c.Worlds = max(1, min(c.Worlds, c.Boards))
 	w := &worlds{c: c, began: clock.Mono()}
 	for i := range c.Worlds {
 		of := c
 		of.Seed, of.Boards = c.Seed+int64(i)<<32, (c.Boards+i)/c.Worlds
-		r := &run{count: newCounts(), armed: map[string]string{}, crew: crew.New()}
+		r := &run{count: newCounts(), armed: map[string]string{}, crew: crew.New(), kept: newCarried()}
 		if c.Worlds > 1 {
 			r.name = fmt.Sprintf("world %d", i+1)
 			of.DataDir = filepath.Join(c.DataDir, fmt.Sprintf("world-%d", i+1))

@@ -111,14 +111,22 @@ func startWorld(ctx context.Context, c setup, each int, fill func(dir string, at
 // settle opens each door once. Until the next packet arrives, paho holds the last one a board received, and the first
 // is its place's whole content, so memory use would be that of a start. Any answer will do.
 func (p *product) settle(ctx context.Context, c setup) error {
+	return side(c.boards, func(on *http.Client, n int) error {
+		at, door := p.door(n)
+		_, err := p.send(ctx, on, at, door, nextID())
+		return err
+	})
+}
+
+// side makes n calls, 64 at a time.
+func side(n int, call func(on *http.Client, i int) error) error {
 	callers := newCallers(64)
 	errs := make([]error, len(callers))
 	var wg sync.WaitGroup
-	for i := range callers {
+	for k := range callers {
 		wg.Go(func() {
-			for n := i; n < c.boards && errs[i] == nil; n += len(callers) {
-				at, door := p.door(n)
-				_, errs[i] = p.send(ctx, callers[i].http, at, door, nextID())
+			for i := k; i < n && errs[k] == nil; i += len(callers) {
+				errs[k] = call(callers[k].http, i)
 			}
 		})
 	}

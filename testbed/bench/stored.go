@@ -26,18 +26,8 @@ func startFull(ctx context.Context, c setup) (_ *product, err error) {
 			_ = p.stop()
 		}
 	}()
-	callers := newCallers(64)
-	errs := make([]error, len(callers))
-	var wg sync.WaitGroup
-	for i := range callers {
-		wg.Go(func() {
-			for n := i; n < c.permits && errs[i] == nil; n += len(callers) {
-				errs[i] = p.permit(ctx, callers[i].http, p.places[n%(len(p.places)-1)])
-			}
-		})
-	}
-	wg.Wait()
-	if err = errors.Join(errs...); err != nil {
+	err = side(c.permits, func(on *http.Client, n int) error { return p.permit(ctx, on, p.places[n%(len(p.places)-1)]) })
+	if err != nil {
 		return nil, err
 	}
 	return p, p.until(ctx, func() bool { return p.metric("doorlab_boards_behind") == 0 })

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // table is what was measured over one kind of link with one number of callers.
@@ -41,10 +43,7 @@ func (t *table) add(name string, r result) {
 
 // median of a value over the turns.
 func median[T cmp.Ordered](rs []result, of func(result) T) T {
-	v := make([]T, len(rs))
-	for i, r := range rs {
-		v[i] = of(r)
-	}
+	v := each.Of(rs, of)
 	slices.Sort(v)
 	return v[len(v)/2]
 }

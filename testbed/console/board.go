@@ -16,6 +16,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // boardPage is one board: what it is, what it did, and its buttons.
@@ -35,7 +36,7 @@ type boardView struct {
 	Letter       string
 	Age          string
 	Behind       string
-	State        boardState
+	State        control.Board
 	Dropped      []dropRow
 	Doors        []doorRow
 	Faults       []armedFault
@@ -44,25 +45,6 @@ type boardView struct {
 	JournalLines int64
 	Messages     []messageRow
 	Beliefs      *beliefsView
-}
-
-// boardState is what GET /boards/{id} says.
-type boardState struct {
-	DesiredRevision, AppliedRevision int64
-	BufferedRecords, DroppedRecords  int
-	Boot                             int
-	Detached                         bool
-	Dropped                          map[string]int64
-	Doors                            []struct {
-		DoorID   string
-		Channel  int
-		Standing *struct {
-			State, Leaf string
-			Since       time.Time
-			HoldUntil   *time.Time
-			Held        bool
-		}
-	}
 }
 
 type dropRow struct{ Reason, Count string }
@@ -143,7 +125,7 @@ func (v *boardView) doors(c *Console, n named) {
 			continue
 		}
 		row, s := &v.Doors[i], d.Standing
-		row.State, row.Leaf, row.Since = "door."+s.State, "leaf."+s.Leaf, when(s.Since)
+		row.State, row.Leaf, row.Since = "door."+s.State, "leaf."+s.Leaf, when(s.Since.Time)
 		row.Class = map[string]string{"unlocked": "ok", "open": "ok", "warning": "bad"}[s.State]
 		if s.HoldUntil != nil {
 			row.HoldUntil = s.HoldUntil.UTC().Format(timeFormat)
@@ -240,11 +222,7 @@ func (c *Console) beliefsOf(b Beliefs) *beliefsView {
 		if g.EndsAt != 0 {
 			row.To = time.UnixMilli(g.EndsAt).UTC().Format(timeFormat)
 		}
-		var doors []string
-		for _, d := range g.Doors {
-			doors = append(doors, c.names.door(d))
-		}
-		row.Doors = strings.Join(doors, ", ")
+		row.Doors = strings.Join(each.Of(g.Doors, c.names.door), ", ")
 		v.Grants = append(v.Grants, row)
 	}
 	for _, w := range b.Windows[:min(beliefRows, len(b.Windows))] {

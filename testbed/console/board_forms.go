@@ -49,10 +49,8 @@ func (c *Console) move(r *http.Request, command string) (Said, error) {
 		}
 		minutes = n
 	}
-	if _, err := c.press(context.WithoutCancel(r.Context()), door.Place.ID, door.ID, command, minutes); err != nil {
-		return Said{}, err
-	}
-	return Said{Key: "door." + command + ".said", Args: []any{c.names.door(door.ID)}}, nil
+	return Said{Key: "door." + command + ".said", Args: []any{c.names.door(door.ID)}},
+		c.press(context.WithoutCancel(r.Context()), door.Place.ID, door.ID, command, minutes)
 }
 
 // detach shows, only this once, what a real board signs in with.

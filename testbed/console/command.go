@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -113,10 +114,7 @@ func messageOf(m Message) messageRow {
 // waterfall lists the steps in order, each with its bar from the latest step before it. Relay and report are missing if
 // the board didn't act or report, the publish if nothing was sent.
 func waterfall(x Chain) []hop {
-	end := x.Settled
-	if end == 0 {
-		end = clock.Mono()
-	}
+	end := cmp.Or(x.Settled, clock.Mono())
 	whole := max(end-x.Accepted, time.Microsecond)
 	last := x.Accepted
 	out := []hop{{Word: "hop.request", Reached: true, After: "0 ms", X: "0", Width: "0", Note: x.Command}}

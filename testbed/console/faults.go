@@ -201,18 +201,11 @@ func (c *Console) addFault(r *http.Request) (Said, error) {
 	if text := strings.TrimSpace(r.PostFormValue("for")); text != "" {
 		body["for"] = text
 	}
-	if err := c.lab(r.Context(), http.MethodPost, "/faults", body, nil); err != nil {
-		return Said{}, err
-	}
-	return Said{Key: "faults.added", Args: []any{f.Name}}, nil
+	return Said{Key: "faults.added", Args: []any{f.Name}}, c.lab(r.Context(), http.MethodPost, "/faults", body, nil)
 }
 
 func (c *Console) removeFault(r *http.Request) (Said, error) {
-	id := r.PostFormValue("fault")
-	if err := c.lab(r.Context(), http.MethodDelete, "/faults/"+url.PathEscape(id), nil, nil); err != nil {
-		return Said{}, err
-	}
-	return Said{Key: "faults.removed"}, nil
+	return Said{Key: "faults.removed"}, c.lab(r.Context(), http.MethodDelete, "/faults/"+url.PathEscape(r.PostFormValue("fault")), nil, nil)
 }
 
 func (c *Console) resetFaults(r *http.Request) (Said, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/inbox"
 )
 
 // TestFolded: equal requests in a row are one row with their number; a different one between them keeps them
@@ -14,9 +16,9 @@ import (
 func TestFolded(t *testing.T) {
 	t.Parallel()
 	failed := func(seq int64) *request {
-		return &request{Seq: seq, Method: "POST", Path: "/core/v1/auth/apikey/token", Status: 401, Code: "invalid_api_key"}
+		return &request{Entry: inbox.Entry{Seq: seq, Method: "POST", Path: "/core/v1/auth/apikey/token", Status: 401, Code: "invalid_api_key"}}
 	}
-	got := folded([]*request{failed(9), failed(8), failed(7), {Seq: 6, Method: "GET", Path: "/device/v1/devices", Status: 200}, failed(5)})
+	got := folded([]*request{failed(9), failed(8), failed(7), {Entry: inbox.Entry{Seq: 6, Method: "GET", Path: "/device/v1/devices", Status: 200}}, failed(5)})
 	if len(got) != 3 || got[0].Seq != 9 || got[0].First != 7 || got[0].Times != 3 || got[1].Times != 1 || got[2].Seq != 5 {
 		t.Errorf("got %d rows, want 9 to 7 as one, 6, and 5", len(got))
 	}
@@ -26,7 +28,7 @@ func TestFolded(t *testing.T) {
 func TestFoldedByBody(t *testing.T) {
 	t.Parallel()
 	permit := func(seq int64, mark string) *request {
-		return &request{Seq: seq, Method: "POST", Path: "/space/v1/partner/entry-permits", Status: 200, RequestMark: mark}
+		return &request{Entry: inbox.Entry{Seq: seq, Method: "POST", Path: "/space/v1/partner/entry-permits", Status: 200, RequestMark: mark}}
 	}
 	if got := folded([]*request{permit(4, "b"), permit(3, "a"), permit(2, "a"), permit(1, "")}); len(got) != 3 || got[1].Times != 2 {
 		t.Errorf("got %d rows, want 4, 3 and 2 as one, and 1", len(got))

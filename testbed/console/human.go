@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // span writes a duration for people: milliseconds below a second, two units above.
@@ -47,11 +49,7 @@ func clockTimes(list []time.Time, now time.Time) []string {
 			layout = "01-02 15:04:05"
 		}
 	}
-	out := make([]string, len(list))
-	for i, t := range list {
-		out[i] = t.UTC().Format(layout)
-	}
-	return out
+	return each.Of(list, func(t time.Time) string { return t.UTC().Format(layout) })
 }
 
 // moment formats an API time for people; other text stays unchanged.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/golive"
+	"github.com/doorlab/doorlab/internal/inbox"
 )
 
 // inboxPage lists a place's requests with the go-live checklist beside them.
@@ -38,26 +39,10 @@ type inboxView struct {
 
 // request is an entry of the control API's inbox.
 type request struct {
-	Seq            int64     `json:"seq"`
-	Came           time.Time `json:"cameAt"`
-	RequestID      string    `json:"requestId"`
-	PlaceID        string    `json:"placeId"`
-	Customer       bool      `json:"customer"`
-	KeyID          string    `json:"keyId"`
-	Method         string    `json:"method"`
-	Path           string    `json:"path"`
-	Status         int       `json:"status"`
-	Code           string    `json:"code"`
-	IdempotencyKey string    `json:"idempotencyKey"`
-	CommandID      string    `json:"commandId"`
-	Replayed       bool      `json:"replayed"`
-	TookMs         float64   `json:"tookMs"`
-	Request        string    `json:"request"`
-	RequestMark    string    `json:"requestMark"`
-	Answer         string    `json:"answer"`
-	Curl           string    `json:"curl"`
-	Scenario       string    `json:"scenario"`
-	Moved          []struct {
+	inbox.Entry
+	Curl     string `json:"curl"`
+	Scenario string `json:"scenario"`
+	Moved    []struct {
 		At      time.Time `json:"at"`
 		Action  string    `json:"action"`
 		PulseMs int64     `json:"pulseMs"`

@@ -87,10 +87,7 @@ func (m *marks) moment(text string) (time.Time, error) {
 // mark names this moment.
 func (c *Console) mark(r *http.Request) (Said, error) {
 	name, now := strings.TrimSpace(r.PostFormValue("label")), c.cfg.Clock.Now().UTC()
-	if err := c.marks.set(name, now); err != nil {
-		return Said{}, err
-	}
-	return Said{Key: "clock.marked", Args: []any{name, now.Format(timeFormat)}}, nil
+	return Said{Key: "clock.marked", Args: []any{name, now.Format(timeFormat)}}, c.marks.set(name, now)
 }
 
 // jumpTo moves the clock to a moment.

@@ -30,10 +30,7 @@ func namesOf(w *world.World) names {
 		n.places[p.ID] = p
 		for j := range p.Boards {
 			b := &p.Boards[j]
-			name := b.Name
-			if name == "" {
-				name = b.ID
-			}
+			name := cmp.Or(b.Name, b.ID)
 			n.boards[b.ID] = named{ID: b.ID, Name: name, BoardID: b.ID, Doors: b.Doors, Place: p}
 			text := n.place(p.ID) + " · " + name
 			if _, again := n.byFull[text]; again {
@@ -51,10 +48,7 @@ func namesOf(w *world.World) names {
 
 // door is a door's name, or its id if it has none.
 func (n names) door(id string) string {
-	if d := n.doors[id]; d.Name != "" {
-		return d.Name
-	}
-	return id
+	return cmp.Or(n.doors[id].Name, id)
 }
 
 // place is a place's name.

@@ -157,9 +157,7 @@ func (c *Console) feedRows(n int) []feedRow {
 		if x.Outcome == "" {
 			row.Outcome = "outcome.running"
 		}
-		if row.Who == "" {
-			row.Who = x.Method
-		}
+		row.Who = cmp.Or(row.Who, x.Method)
 		rows = append(rows, row)
 	}
 	for _, x := range visits {

@@ -35,7 +35,6 @@ type Page struct {
 type Said struct {
 	Key  string
 	Args []any
-	Next string
 	Keep bool // it stays until dismissed, because it is shown only once
 	Show any  // the form's answer is its own page with this as what View returned; the form is data-page
 }
@@ -184,7 +183,7 @@ func (c *Console) do(p Page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		if !c.session.may(r) {
-			c.answer(w, r, http.StatusForbidden, flash{Text: wordsOf(lang.Of(r.Header.Get("Accept-Language"))).text("said.forbidden"), Bad: true}, "")
+			c.answer(w, r, http.StatusForbidden, flash{Text: wordsOf(lang.Of(r.Header.Get("Accept-Language"))).text("said.forbidden"), Bad: true})
 			return
 		}
 		act := p.Do[r.PostFormValue("do")]
@@ -192,16 +191,15 @@ func (c *Console) do(p Page) http.HandlerFunc {
 		if act != nil {
 			said, err = act(r)
 		}
-		next := said.Next
 		if err != nil {
-			c.answer(w, r, statusOf(err), flash{Text: err.Error(), Bad: true}, next)
+			c.answer(w, r, statusOf(err), flash{Text: err.Error(), Bad: true})
 			return
 		}
 		if said.Show != nil {
 			c.render(w, c.look(r, p, said.Show), http.StatusOK)
 			return
 		}
-		c.answer(w, r, http.StatusOK, flash{Text: said.in(lang.Of(r.Header.Get("Accept-Language"))), Keep: said.Keep}, next)
+		c.answer(w, r, http.StatusOK, flash{Text: said.in(lang.Of(r.Header.Get("Accept-Language"))), Keep: said.Keep})
 	}
 }
 
@@ -211,24 +209,19 @@ var errUnknownForm = errors.New("no such form")
 type flash struct {
 	Text string `json:"text"`
 	Bad  bool   `json:"bad,omitempty"`
-	Next string `json:"next,omitempty"`
 	Keep bool   `json:"keep,omitempty"`
 }
 
 // fetched marks forms that a script sends: they get JSON, the others a page.
 const fetched = "X-Doorlab-Console"
 
-func (c *Console) answer(w http.ResponseWriter, r *http.Request, status int, f flash, next string) {
+func (c *Console) answer(w http.ResponseWriter, r *http.Request, status int, f flash) {
 	guard(w.Header())
 	if r.Header.Get(fetched) != "" {
-		f.Next = next
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(f)
 		return
-	}
-	if next == "" {
-		next = r.URL.RequestURI()
 	}
 	if f.Keep { // a secret: not through the browser's cookies
 		c.render(w, c.look(r, Page{Name: "noted", Title: "noted.title"}, f), status)
@@ -236,7 +229,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request, status int, f f
 	}
 	b, _ := json.Marshal(f)
 	http.SetCookie(w, &http.Cookie{Name: c.session.name(r) + "_said", Value: url.QueryEscape(string(b)), Path: "/", MaxAge: 60, HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	http.Redirect(w, r, inside(next), http.StatusSeeOther)
+	http.Redirect(w, r, inside(r.URL.RequestURI()), http.StatusSeeOther)
 }
 
 // takeFlash returns the last form's message, once.

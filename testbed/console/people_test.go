@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -65,10 +66,7 @@ func TestPeopleWithoutRecording(t *testing.T) {
 func TestPeopleStream(t *testing.T) {
 	t.Parallel()
 	c, read := manyPeople(t)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:8081/people?door=dor_1&grant=pmt_1", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:8081/people?door=dor_1&grant=pmt_1", http.NoBody))(t)
 	r.Header.Set("Accept", "text/event-stream")
 	parts, err := c.parts(r, c.peoplePage())
 	if got := read(); err != nil || len(got) > 0 || !strings.Contains(parts["people.grants"], "Grants: 100 of 5,000") {

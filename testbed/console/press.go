@@ -13,33 +13,27 @@ import (
 
 // press opens, holds or closes a door as a partner does: with the place's key,
 // over the public API.
-func (c *Console) press(ctx context.Context, placeID, doorID, command string, minutes int) (outcome string, err error) {
-	token, err := c.partners.of(c, placeID)
-	if err != nil {
-		return "", err
-	}
+func (c *Console) press(ctx context.Context, placeID, doorID, command string, minutes int) error {
+	token := c.partners.of(c, placeID)
 	args := map[string]any{"reason": "console"}
 	if minutes > 0 {
 		args["minutes"] = minutes
 	}
 	body := map[string]any{"capability": "door", "command": command, "args": args}
 	public := c.public()
+	var err error
 	public.Token, err = token.Bearer(ctx)
 	for again := true; err == nil; again = false {
 		var a *client.Answer
 		if a, err = public.Call(ctx, http.MethodPost, "/device/v1/devices/"+doorID+"/commands", "console-"+rand.Text(), body); err != nil {
 			break
 		}
-		if a.Status == http.StatusUnauthorized && again {
-			public.Token, err = token.Refused(ctx, public.Token)
-			continue
+		if a.Status != http.StatusUnauthorized || !again {
+			return a.Data(nil) // the failure's message is meant for the person
 		}
-		if err := a.Data(nil); err != nil { // the failure's message is meant for the person
-			return "", err
-		}
-		return "reported", nil
+		public.Token, err = token.Refused(ctx, public.Token)
 	}
-	return "", err
+	return err
 }
 
 func (c *Console) public() client.Client {
@@ -55,11 +49,11 @@ type partners struct {
 // errNoKey: the place has no working key of both scopes.
 var errNoKey = errors.New("this place has no working key to open doors with; doorlab keys create makes one")
 
-func (p *partners) of(c *Console, placeID string) (*client.Token, error) {
+func (p *partners) of(c *Console, placeID string) *client.Token {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t := p.by[placeID]; t != nil {
-		return t, nil
+		return t
 	}
 	t := &client.Token{Now: c.cfg.Clock.Now, Ask: func(ctx context.Context) (client.Exchanged, error) {
 		var places []client.Place
@@ -82,5 +76,5 @@ func (p *partners) of(c *Console, placeID string) (*client.Token, error) {
 		p.by = map[string]*client.Token{}
 	}
 	p.by[placeID] = t
-	return t, nil
+	return t
 }

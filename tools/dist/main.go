@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"errors"
@@ -55,9 +56,7 @@ func describe(version string) (r release, err error) {
 	if changed, err := exec.Command("git", "status", "--porcelain").Output(); err != nil || len(changed) > 0 {
 		r.commit += "+changes"
 	}
-	if r.version == "" {
-		r.version = "0.0.0-" + r.commit
-	}
+	r.version = cmp.Or(r.version, "0.0.0-"+r.commit)
 	return r, nil
 }
 

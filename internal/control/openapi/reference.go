@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Reference is the document as people read it: docs/control-api.md and the console's page. Its texts have code between
@@ -121,11 +123,7 @@ func shape(s *openapi3.SchemaRef) (words, object string) {
 		words, object = shape(v.Items)
 		return "a list of " + words, object
 	case len(v.Enum) > 0:
-		var list []string
-		for _, e := range v.Enum {
-			list = append(list, fmt.Sprintf("`%v`", e))
-		}
-		return strings.Join(list, ", "), ""
+		return strings.Join(each.Of(v.Enum, func(e any) string { return fmt.Sprintf("`%v`", e) }), ", "), ""
 	case v.Format == "date-time":
 		return "time", ""
 	case v.Format == "date":

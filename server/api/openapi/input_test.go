@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -41,10 +42,7 @@ func TestHalfPairsInRows(t *testing.T) {
 			t.Errorf("%s: got %v, want that the body has half of a surrogate pair", outside, err)
 		}
 	}
-	docs, err := Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(Load())(t)
 	for _, d := range docs {
 		for _, op := range d.Ops {
 			if rows := strings.HasPrefix(op.ID, "import"); op.Body != nil && op.Body.shape.hasRows() != rows {

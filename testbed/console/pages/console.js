@@ -137,7 +137,6 @@
     try {
       const r = await fetch(f.getAttribute("action") || location.href, {method: "POST", body: data, headers: {"X-Doorlab-Console": "1"}});
       const m = await r.json();
-      if (m.next && !m.bad) return void location.assign(m.next);
       toast(m.text, m.bad, m.keep);
       const shown = f.isConnected ? f : [...document.forms].find(x => form(x) === form(f)); // its part was updated meanwhile
       if (!m.bad && shown?.closest("[data-live]")) shown.reset();
