@@ -99,7 +99,7 @@ func (f *fileRun) play(ctx context.Context, sc *scope, res *FileResult) (prepare
 	f.setup.Store(true)
 	setup, ok := f.sequence(ctx, sc, doc.Setup, 0)
 	f.setup.Store(false)
-	res.Prepared = time.Now()
+	res.Prepared = clock.WallNow()
 	blocked(setup)
 	res.Steps, prepared = setup, len(setup)
 	if !ok {
