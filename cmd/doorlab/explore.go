@@ -153,5 +153,5 @@ func playAlone(ctx context.Context, c testbed.Config, file *engine.File, fast bo
 	}
 	defer func() { err = errors.Join(err, tb.Stop()) }()
 	t := engine.Target{HTTP: tb.Ready.HTTP, Control: []string{tb.Ready.Control}, Tokens: []string{tb.Ready.ControlToken}, Places: engine.PlacesOf(tb.Ready.Places)}
-	return engine.Run(ctx, t, []*engine.File{file}, engine.Options{Seed: 1})
+	return engine.Run(ctx, t, []*engine.File{file}, engine.Options{Random: true, Seed: 1})
 }

@@ -72,6 +72,19 @@ func TestClaimsUntried(t *testing.T) {
 	}
 }
 
+// TestRandomClaims: what the steps of a file made up at random claim isn't held against it.
+func TestRandomClaims(t *testing.T) {
+	t.Parallel()
+	for random, want := range map[bool]judge.Status{true: judge.Pass, false: judge.Invalid} {
+		res := report.Result{Worlds: 1, Random: random, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass,
+			Steps: []*report.Step{{Name: "asks", Status: judge.Pass, Asserts: true, Clauses: []string{"AUTH-2"}}}}}}
+		res.Settle(tokenUsed())
+		if res.Files[0].Status != want {
+			t.Errorf("random %v: got %s %q, want %s", random, res.Files[0].Status, res.Files[0].Reason, want)
+		}
+	}
+}
+
 // TestReason: whatever keeps a run from PASS, the result says what it was; a broken guarantee comes first.
 func TestReason(t *testing.T) {
 	t.Parallel()

@@ -77,6 +77,7 @@ type Result struct {
 	Config     any               `json:"config,omitempty"`
 	Require    []string          `json:"require,omitempty"`     // clauses that must be proven, see judge.Basis
 	Whole      bool              `json:"whole,omitempty"`       // the whole built-in suite, which has to show more, see demands
+	Random     bool              `json:"-"`                     // made up at random: claims only say to what a failure is charged
 	Scores     []Score           `json:"conformance,omitempty"` // of a run with API keys only
 	Faults     []FaultUse        `json:"faults,omitempty"`      // of all files
 	Shard      *Shard            `json:"shard,omitempty"`       // of a run that played only a part of a selection

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -29,7 +28,9 @@ func Parse(name string, b []byte, seed int64) (*World, error) {
 			w.Seed = seed
 		}
 		w.SeedGiven = seed != 0 || b.Has("seed")
-		w.Seed = cmp.Or(w.Seed, 1)
+		if !w.SeedGiven {
+			w.Seed = 1
+		}
 		var list problems
 		errors.As(w.resolve(b.Has), &list)
 		field := func(p string) string { at, _, _ := strings.Cut(p, ": "); return at }

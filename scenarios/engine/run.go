@@ -63,7 +63,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		r.out.w = r.display
 		defer r.display.End()
 	}
-	res := Result{Seed: r.seed, Started: clock.WallNow(), Target: target, Config: opt.Config, Require: opt.Require, Whole: opt.Whole, Shard: opt.Shard}
+	res := Result{Seed: r.seed, Started: clock.WallNow(), Target: target, Config: opt.Config, Require: opt.Require, Whole: opt.Whole, Random: opt.Random, Shard: opt.Shard}
 	began := clock.Mono()
 	defer r.close()
 	if err := r.begin(ctx); err != nil {

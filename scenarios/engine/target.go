@@ -53,6 +53,7 @@ type Options struct {
 	Require   []string            // clauses that must be proven, see judge.Basis
 	Shard     *report.Shard       // the files are a part of a selection, see report.Merge
 	Whole     bool                // the files are the whole built-in suite, see report.Result
+	Random    bool                // the files are made up at random, see report.Result
 	FailFast  bool                // play no more files after one that is neither PASS nor SKIPPED
 	Timeout   time.Duration       // of a file, in wall time; 0: none
 	Parallel  int                 // worlds at a time in RunApart; 0: 6

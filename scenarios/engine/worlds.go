@@ -42,7 +42,7 @@ func RunApart(ctx context.Context, open Opener, files []*File, opt Options) (Res
 	s := &suite{open: open, opt: opt, files: files, parts: make([]Result, len(files)), tickets: make(chan struct{}, opt.Parallel),
 		display: newDisplay(&opt, len(files))}
 	defer s.display.End()
-	res := Result{Seed: max(opt.Seed, 1), Started: clock.WallNow(), Config: opt.Config, Require: opt.Require, Whole: opt.Whole, Shard: opt.Shard}
+	res := Result{Seed: max(opt.Seed, 1), Started: clock.WallNow(), Config: opt.Config, Require: opt.Require, Whole: opt.Whole, Random: opt.Random, Shard: opt.Shard}
 	began := clock.Mono()
 	s.play(ctx)
 	s.display.finally("judging all worlds")
