@@ -116,7 +116,8 @@ func run(ctx context.Context, args []string, e *env) int {
 	root.SetArgs(args)
 	root.SetIn(e.in)
 	root.SetErr(e.err)
-	err := cmp.Or(root.ExecuteContext(ctx), e.noHelp)
+	err := root.ExecuteContext(ctx)
+	err = cmp.Or(err, e.noHelp)
 	x, ours := errors.AsType[exit](err)
 	switch {
 	case !ours && out.err != nil:

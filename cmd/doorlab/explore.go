@@ -83,7 +83,11 @@ func runExplore(ctx context.Context, e *env, f *exploreFlags) error {
 	}
 	f.Failed = func(x explore.Failure) error {
 		name := filepath.Join(f.out, fmt.Sprintf("explore-%d-%d.yaml", f.Seed, x.Index))
-		if err := cmp.Or(os.MkdirAll(f.out, 0o755), os.WriteFile(name, x.File, 0o644)); err != nil {
+		err := os.MkdirAll(f.out, 0o755)
+		if err == nil {
+			err = os.WriteFile(name, x.File, 0o644)
+		}
+		if err != nil {
 			return trouble("--out", err)
 		}
 		fmt.Fprintf(e.out, "FAIL %s: %s\n", name, x.Why)

@@ -25,6 +25,7 @@ func TestBetweenTwoLives(t *testing.T) {
 		"within, for longer":         {6, `{boards: {all: online}, within: 50ms}`, judge.Blocked, "the server is restarting"},
 		"a look that isn't answered": {1, `{boards: {all: online}}`, judge.Blocked, "the server is restarting"},
 		"a fault is armed later":     {2, `{fault: {fault: slow, name: late, of: brd_1}}, {boards: {all: online}}`, judge.Pass, ""},
+		"a membership comes later":   {2, `{membership: {person: ann, place: plc_1}}, {boards: {all: online}}`, judge.Pass, ""},
 		"never looks again":          {2, `{boards: {}, expect: count == 7, never: 2s}`, judge.Pass, ""},
 		"never, for longer":          {6, `{boards: {}, expect: count == 7, never: 50ms}`, judge.Blocked, "the server is restarting"},
 		"never, and it comes true":   {2, `{boards: {}, expect: count == 1, never: 60s}`, judge.Fail, "came true"},
@@ -35,6 +36,17 @@ func TestBetweenTwoLives(t *testing.T) {
 			f.away = c.away
 			ends(t, f, "steps: ["+restart+c.step+"]", c.want, c.reason)
 		})
+	}
+}
+
+// TestUnsureIsNotRepeated: what may have been done already, because the storage only answered too late, isn't asked again.
+func TestUnsureIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.away, f.unsure = 1, true
+	ends(t, f, "steps: [{control: {method: POST, path: /restart}}, {membership: {person: ann, place: plc_1}}, {boards: {all: online}}]", judge.Blocked, "503")
+	if n := f.asked("POST /memberships"); n != 1 {
+		t.Errorf("asked %d times, want once", n)
 	}
 }
 

@@ -63,7 +63,7 @@ func (x *frame) operated(method, path, placeID string, body map[string]any, out 
 	if err != nil {
 		return err
 	}
-	a, err := r.lab.call(x.ctx, r.lab.main, method, path, body)
+	a, err := r.lab.patient(x.ctx, r.lab.main, method, path, body)
 	if err != nil {
 		return err
 	}

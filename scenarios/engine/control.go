@@ -85,11 +85,12 @@ func (l *lab) call(ctx context.Context, base, method, path string, body any) (*a
 // restartTime is how long a restart of the server is waited for, in wall time.
 const restartTime = 10 * time.Second
 
-// patient is call, again and again while the server is restarting: a file may have killed it just before.
+// patient is call, again and again while the server is restarting: a file may have killed it just before. Only then is
+// Retry-After given, and nothing was done; after any other 503 a request that creates something must not be repeated.
 func (l *lab) patient(ctx context.Context, base, method, path string, body any) (*answer, error) {
 	for end := clock.Mono() + restartTime; ; {
 		a, err := l.call(ctx, base, method, path, body)
-		if err != nil || a.Status != http.StatusServiceUnavailable || clock.Mono() >= end {
+		if err != nil || a.Status != http.StatusServiceUnavailable || a.Headers["Retry-After"] == "" || clock.Mono() >= end {
 			return a, err
 		}
 		if err := client.Pause(ctx, 50*time.Millisecond); err != nil {

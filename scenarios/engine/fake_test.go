@@ -45,6 +45,7 @@ type fake struct {
 	lost       int
 	gone       int             // of these, how many are still to come
 	away       int             // control requests after POST /restart that get no answer
+	unsure     bool            // their 503 doesn't say that nothing was done
 	lines      []m             // of every journal
 	ended      map[string]bool // paths that DELETE no longer finds
 	number     string          // of the place; "" = whatever is called is one
@@ -175,6 +176,9 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": m{}})
 	case f.gone != 0:
 		f.gone--
+		if !f.unsure {
+			w.Header().Set("Retry-After", "1")
+		}
 		say(w, 503, m{"error": "storage_unavailable", "message": "the server is restarting; try again", "statusCode": 503})
 	case r.Method == http.MethodDelete && f.ended[path]:
 		say(w, 404, m{"error": "not_found", "message": "reservation not found", "statusCode": 404})

@@ -194,7 +194,7 @@ func TestHandForgets(t *testing.T) {
 }
 
 // TestPagesAreJoined: with auto page a change that comes in pages is one message, and each page but the last is
-// acknowledged; a change that begins anew is not mixed with what came of it before.
+// acknowledged; a change that starts over drops the pages that had come before.
 func TestPagesAreJoined(t *testing.T) {
 	t.Parallel()
 	conn := must.Get(byhand.Dial(t.Context(), echo(t), nil, func(byhand.Message) {}))(t)

@@ -109,7 +109,7 @@ func (c *Clear) title() string { return c.Name.raw }
 
 // run removes a fault; how often it did something is the result.
 func (c *Clear) run(x *frame) (fields, error) {
-	x.lab()
+	x.lab() // without one, no fault is armed
 	name := need(c.Name.str(x.scope))
 	x.file.mu.Lock()
 	list := slices.DeleteFunc(slices.Clone(x.file.faults), func(a *arming) bool { return a.name != name && name != "all" })

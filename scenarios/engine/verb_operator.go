@@ -43,7 +43,7 @@ func (m *Reservation) run(x *frame) (fields, error) { return m.give(x, "/reserva
 func (g *Grant) title() string { return g.Person.raw }
 
 func (g *Grant) give(x *frame, path, until string) (fields, error) {
-	x.lab()
+	x.lab() // without one, nobody can be given anything
 	name := need(g.Person.str(x.scope))
 	who := x.newPerson(name, g.Place, g.Phone)
 	from := x.at(g.From, "now-1h")
