@@ -1,7 +1,7 @@
 // Package each turns one list into another: what there is of each element, or those that fit.
 package each
 
-// Of is what f makes of each element of in, in order; an empty list, not nil, if there are none.
+// Of lists what f makes of each element of in, in order. Without elements the list is empty, not nil.
 func Of[T, U any](in []T, f func(T) U) []U {
 	out := make([]U, 0, len(in))
 	for _, v := range in {
@@ -10,7 +10,7 @@ func Of[T, U any](in []T, f func(T) U) []U {
 	return out
 }
 
-// If is those elements of in that fit, in order; nil if none does.
+// If lists the elements of in that fit, in order; nil if none does.
 func If[T any](in []T, fits func(T) bool) (out []T) {
 	for _, v := range in {
 		if fits(v) {
