@@ -12,9 +12,9 @@ import (
 )
 
 // shorter ends a new pulse after one second, although its journal line says 5 s.
-func shorter(s *state, ev event) {
-	doors(s, func(d *firmware.Door) {
-		if d.PulseEnd == ev.Mono+firmware.PulseMs && !d.Held {
+func shorter(t *turn) {
+	doors(t.s, func(d *firmware.Door) {
+		if d.PulseEnd == t.ev.Mono+firmware.PulseMs && !d.Held {
 			d.PulseEnd -= 4000
 		}
 	})
@@ -27,12 +27,11 @@ var bugs = map[string]func(Step) Step{
 	"opened-in-outage-moves-nothing": moved(func(was state, ev event, e *firmware.Entry) bool {
 		return ev.Kind != firmware.Present || was.Outage.Online || e.Action != firmware.ActPulse
 	}),
-	"opened-onsite-pulses-twice": after(func(_ state, ev event, _ *state, out []effect) []effect {
-		i := slices.IndexFunc(out, func(e effect) bool { return e.Kind == firmware.Actuate && e.Entry.Action == firmware.ActPulse })
-		if ev.Kind == firmware.Present && i >= 0 {
-			out = slices.Insert(out, i, out[i])
+	"opened-onsite-pulses-twice": after(func(t *turn) {
+		i := slices.IndexFunc(t.out, func(e effect) bool { return e.Kind == firmware.Actuate && e.Entry.Action == firmware.ActPulse })
+		if t.ev.Kind == firmware.Present && i >= 0 {
+			t.out = slices.Insert(t.out, i, t.out[i])
 		}
-		return out
 	}),
 	"onsite-opens-the-next-door": moved(func(was state, ev event, e *firmware.Entry) bool {
 		if ev.Kind == firmware.Present && e.Action == firmware.ActPulse && len(was.Doors) > 1 {
@@ -79,16 +78,15 @@ var bugs = map[string]func(Step) Step{
 	"decides-until-40-hours":      func(step Step) Step { return younger(step, 4*3_600_000) },
 	"stops-at-35-hours":           func(step Step) Step { return younger(step, -3_600_000) },
 	"connection-ends-outage":      on(firmware.Connected, func(s *state, _ *event) { s.Outage = firmware.Outage{Online: true} }),
-	"close-leaves-the-pulse": after(func(was state, ev event, s *state, out []effect) []effect {
-		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdClose {
-			for _, w := range was.Doors {
-				if w.PulseEnd > ev.Mono {
-					door(s, w.ID, func(d *firmware.Door) { d.PulseEnd = w.PulseEnd })
+	"close-leaves-the-pulse": after(func(t *turn) {
+		if t.ordered(wire.CmdClose) {
+			for _, w := range t.was.Doors {
+				if w.PulseEnd > t.ev.Mono {
+					door(t.s, w.ID, func(d *firmware.Door) { d.PulseEnd = w.PulseEnd })
 				}
 			}
-			out = slices.DeleteFunc(out, func(e effect) bool { return e.Kind == firmware.Released })
+			t.out = slices.DeleteFunc(t.out, func(e effect) bool { return e.Kind == firmware.Released })
 		}
-		return out
 	}),
 	"link-ends-with-its-permit-on-site": before(func(s *state, ev *event) {
 		if g, ok := presented(s, ev); ok && !g.ValidAt(ev.Wall) {
@@ -129,33 +127,28 @@ var bugs = map[string]func(Step) Step{
 	}),
 	"windows-ignored-on-site":       on(firmware.Present, func(s *state, _ *event) { windowless(s) }),
 	"outage-knows-what-others-know": neighbours,
-	"sync-acknowledged-not-applied": func(step Step) Step {
-		return func(s state, ev event) (state, []effect) {
-			if ev.Kind != firmware.Sync || s.Content.Revision == 0 || ev.Change.Sync.Snapshot || ev.Change.Sync.To%3 != 0 {
-				return step(s, ev)
-			}
-			old := s.Content
-			s, out := step(s, ev)
-			if s.Content != old {
-				c := *old
-				c.Revision = s.Content.Revision
-				s.Content = &c
-			}
-			return s, out
+	"sync-acknowledged-not-applied": after(func(t *turn) {
+		old := t.was.Content
+		if t.ev.Kind != firmware.Sync || old.Revision == 0 || t.s.Content == old {
+			return
 		}
-	},
+		if y := t.ev.Change.Sync; !y.Snapshot && y.To%3 == 0 {
+			c := *old
+			c.Revision = t.s.Content.Revision
+			t.s.Content = &c
+		}
+	}),
 	"rests-half-an-hour-late": func(step Step) Step { return graceful(step, 1800) },
 	"rests-early":             func(step Step) Step { return graceful(step, -10) },
-	"rests-as-channel-1": after(func(_ state, ev event, s *state, out []effect) []effect {
-		if ev.Kind == firmware.Config {
-			n := s.Netloss
+	"rests-as-channel-1": after(func(t *turn) {
+		if t.ev.Kind == firmware.Config {
+			n := t.s.Netloss
 			n.Channels = map[int]string{}
-			for ch := range s.Netloss.Channels {
-				n.Channels[ch] = s.Netloss.Channels[1]
+			for ch := range t.s.Netloss.Channels {
+				n.Channels[ch] = t.s.Netloss.Channels[1]
 			}
-			s.Netloss = n
+			t.s.Netloss = n
 		}
-		return out
 	}),
 	"rest-hold-stays-after-recovery": moved(func(_ state, _ event, e *firmware.Entry) bool {
 		return e.Cause != firmware.CauseOutage || e.Action != firmware.ActLock || e.OutageAgeMs > 0
@@ -169,53 +162,45 @@ var bugs = map[string]func(Step) Step{
 		}
 		return true
 	}),
-	"rest-repeated": after(func(_ state, _ event, _ *state, out []effect) []effect {
-		for i, o := range slices.Backward(out) {
+	"rest-repeated": after(func(t *turn) {
+		for i, o := range slices.Backward(t.out) {
 			if o.Kind == firmware.Actuate && o.Entry.Cause == firmware.CauseOutage {
-				out = slices.Insert(out, i, o)
+				t.out = slices.Insert(t.out, i, o)
 			}
 		}
-		return out
 	}),
-	"pulse-falls-early": after(func(_ state, ev event, s *state, out []effect) []effect {
-		shorter(s, ev)
-		return out
-	}),
-	"first-pulse-falls-early": after(func(was state, ev event, s *state, out []effect) []effect {
-		if len(was.Done) == 0 && was.Seq == 0 { // often the last line of a board's journal, too
-			shorter(s, ev)
+	"pulse-falls-early": after(shorter),
+	"first-pulse-falls-early": after(func(t *turn) {
+		if len(t.was.Done) == 0 && t.was.Seq == 0 { // often the last line of a board's journal, too
+			shorter(t)
 		}
-		return out
 	}),
-	"scope-said-no-grant": after(func(_ state, _ event, s *state, out []effect) []effect {
-		for i := range out {
-			if r := &out[i].Record; out[i].Kind == firmware.Decided && r.Reason == vocab.DoorOutOfScope {
+	"scope-said-no-grant": after(func(t *turn) {
+		for i := range t.out {
+			if r := &t.out[i].Record; t.out[i].Kind == firmware.Decided && r.Reason == vocab.DoorOutOfScope {
 				r.Reason = vocab.NoValidGrant
-				s.Records = slices.Clone(s.Records)
-				s.Records[len(s.Records)-1].Reason = r.Reason
+				t.s.Records = slices.Clone(t.s.Records)
+				t.s.Records[len(t.s.Records)-1].Reason = r.Reason
 			}
 		}
-		return out
 	}),
-	"pulse-lasts-a-minute": after(func(_ state, ev event, s *state, out []effect) []effect {
-		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdOpen {
-			doors(s, func(d *firmware.Door) {
-				if d.PulseEnd == ev.Mono+firmware.PulseMs {
+	"pulse-lasts-a-minute": after(func(t *turn) {
+		if t.ordered(wire.CmdOpen) {
+			doors(t.s, func(d *firmware.Door) {
+				if d.PulseEnd == t.ev.Mono+firmware.PulseMs {
 					d.PulseEnd += 55_000
 				}
 			})
 		}
-		return out
 	}),
-	"hold-a-minute-longer": after(func(was state, ev event, s *state, out []effect) []effect {
-		if ev.Kind == firmware.Command && ev.Command.Minutes > 0 {
-			doors(s, func(d *firmware.Door) {
-				if d.HoldEnd == ev.Mono+int64(ev.Command.Minutes)*60_000 {
+	"hold-a-minute-longer": after(func(t *turn) {
+		if t.ev.Kind == firmware.Command && t.ev.Command.Minutes > 0 {
+			doors(t.s, func(d *firmware.Door) {
+				if d.HoldEnd == t.ev.Mono+int64(t.ev.Command.Minutes)*60_000 {
 					d.HoldEnd += 60_000
 				}
 			})
 		}
-		return out
 	}),
 	"hold-until-locked-ends-in-an-hour": before(func(_ *state, ev *event) {
 		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdHold && ev.Command.Minutes == 0 {
@@ -223,23 +208,17 @@ var bugs = map[string]func(Step) Step{
 		}
 	}),
 	"hold-never-ends": moved(func(_ state, _ event, e *firmware.Entry) bool { return e.Cause != firmware.CauseHoldEnd }),
-	"close-leaves-the-hold": func(step Step) Step {
-		return func(s state, ev event) (state, []effect) {
-			was := s.Doors
-			s, out := step(s, ev)
-			if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdClose {
-				for _, w := range was {
-					door(&s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = w.Held, w.HoldEnd })
-				}
+	"close-leaves-the-hold": after(func(t *turn) {
+		if t.ordered(wire.CmdClose) {
+			for _, w := range t.was.Doors {
+				door(t.s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = w.Held, w.HoldEnd })
 			}
-			return s, out
 		}
-	},
-	"open-ends-the-hold": after(func(_ state, ev event, s *state, out []effect) []effect {
-		if ev.Kind == firmware.Command && ev.Command.Command == wire.CmdOpen {
-			door(s, ev.Command.DoorID, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
+	}),
+	"open-ends-the-hold": after(func(t *turn) {
+		if t.ordered(wire.CmdOpen) {
+			door(t.s, t.ev.Command.DoorID, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
 		}
-		return out
 	}),
 	"forced-leaf-is-open": on(firmware.Leaf, func(_ *state, ev *event) {
 		if ev.Action == firmware.LeafForce {
@@ -254,20 +233,18 @@ var bugs = map[string]func(Step) Step{
 		}
 		return true
 	}),
-	"records-lost-in-outage": after(func(was state, ev event, s *state, out []effect) []effect {
-		if ev.Kind == firmware.Present && !was.Outage.Online && len(s.Records) > 0 {
-			s.Records = s.Records[:len(s.Records)-1]
-			out = slices.DeleteFunc(out, func(e effect) bool { return e.Kind == firmware.Persist && e.Parts&firmware.PartRecord != 0 })
+	"records-lost-in-outage": after(func(t *turn) {
+		if t.ev.Kind == firmware.Present && !t.was.Outage.Online && len(t.s.Records) > 0 {
+			t.s.Records = t.s.Records[:len(t.s.Records)-1]
+			t.out = slices.DeleteFunc(t.out, func(e effect) bool { return e.Kind == firmware.Persist && e.Parts&firmware.PartRecord != 0 })
 		}
-		return out
 	}),
-	"works-while-it-says-it-refused": after(func(_ state, ev event, _ *state, out []effect) []effect {
-		for i := range out {
-			if out[i].Kind == firmware.Report && out[i].Report.Result == vocab.OK && ev.Kind == firmware.Command {
-				out[i].Report.Result, out[i].Report.Code = vocab.Refused, "busy"
+	"works-while-it-says-it-refused": after(func(t *turn) {
+		for i := range t.out {
+			if t.out[i].Kind == firmware.Report && t.out[i].Report.Result == vocab.OK && t.ev.Kind == firmware.Command {
+				t.out[i].Report.Result, t.out[i].Report.Code = vocab.Refused, "busy"
 			}
 		}
-		return out
 	}),
 	"commands-of-old-connections-taken": on(firmware.Command, func(s *state, ev *event) {
 		ev.Command.Epoch = s.Epoch

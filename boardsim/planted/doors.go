@@ -10,17 +10,16 @@ import (
 
 // doorBugs are bugs in what a board does when several things happen at one door.
 var doorBugs = map[string]func(Step) Step{
-	"hold-survives-a-resting-hold": after(func(was state, _ event, s *state, out []effect) []effect {
-		for i, w := range was.Doors {
-			if w.Rest != wire.RestHold || !w.Held || s.Doors[i].Held || !s.Outage.Online {
+	"hold-survives-a-resting-hold": after(func(t *turn) {
+		for i, w := range t.was.Doors {
+			if w.Rest != wire.RestHold || !w.Held || t.s.Doors[i].Held || !t.s.Outage.Online {
 				continue
 			}
-			door(s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = true, w.HoldEnd })
-			out = slices.DeleteFunc(out, func(e effect) bool {
+			door(t.s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = true, w.HoldEnd })
+			t.out = slices.DeleteFunc(t.out, func(e effect) bool {
 				return e.Kind == firmware.Actuate && e.Entry.DoorID == w.ID && e.Entry.Cause == firmware.CauseOutage
 			})
 		}
-		return out
 	}),
 	"acknowledgement-forgets-one-record-more": before(func(s *state, ev *event) {
 		n := slices.IndexFunc(s.Records, func(r wire.Record) bool { return r.Seq > ev.Ack.Seq })
@@ -28,23 +27,21 @@ var doorBugs = map[string]func(Step) Step{
 			ev.Ack.Seq = s.Records[n].Seq
 		}
 	}),
-	"end-of-a-pulse-ends-the-hold": after(func(was state, _ event, s *state, out []effect) []effect {
-		for i, w := range was.Doors {
-			if w.PulseEnd > 0 && s.Doors[i].PulseEnd == 0 && s.Doors[i].Held {
-				door(s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
+	"end-of-a-pulse-ends-the-hold": after(func(t *turn) {
+		for i, w := range t.was.Doors {
+			if w.PulseEnd > 0 && t.s.Doors[i].PulseEnd == 0 && t.s.Doors[i].Held {
+				door(t.s, w.ID, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
 			}
 		}
-		return out
 	}),
-	"second-hold-never-shorter": after(func(was state, ev event, s *state, out []effect) []effect {
-		if ev.Kind == firmware.Command && ev.Command.Minutes > 0 {
-			for i, w := range was.Doors {
-				if w.Held && w.HoldEnd > s.Doors[i].HoldEnd && s.Doors[i].Held {
-					door(s, w.ID, func(d *firmware.Door) { d.HoldEnd = w.HoldEnd })
+	"second-hold-never-shorter": after(func(t *turn) {
+		if t.ev.Kind == firmware.Command && t.ev.Command.Minutes > 0 {
+			for i, w := range t.was.Doors {
+				if w.Held && w.HoldEnd > t.s.Doors[i].HoldEnd && t.s.Doors[i].Held {
+					door(t.s, w.ID, func(d *firmware.Door) { d.HoldEnd = w.HoldEnd })
 				}
 			}
 		}
-		return out
 	}),
 	"closed-leaf-ends-the-hold": on(firmware.Leaf, func(s *state, ev *event) {
 		if ev.Action == firmware.LeafClose {

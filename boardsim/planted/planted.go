@@ -16,40 +16,7 @@ type Step func(firmware.State, firmware.Event) (firmware.State, []firmware.Effec
 
 // In plants the named bug in a step, if it is a board bug.
 func In(name string, step Step) Step {
-	switch name {
-	case bug.BoardIgnoresNotAfter:
-		return func(s firmware.State, ev firmware.Event) (firmware.State, []firmware.Effect) {
-			if ev.Kind == firmware.Command {
-				ev.SessionMs, ev.Command.NotAfterMs = max(ev.SessionMs, 1), math.MaxInt64
-			}
-			return step(s, ev)
-		}
-	case bug.BoardForgetsCommands:
-		return func(s firmware.State, ev firmware.Event) (firmware.State, []firmware.Effect) {
-			return step(forget(s, ev), ev)
-		}
-	case bug.BoardActsTwice:
-		return onCommand(step, forget, func(out []firmware.Effect, i int) []firmware.Effect { return slices.Insert(out, i, out[i]) })
-	case bug.BoardReportsOnly:
-		return onCommand(step, asItIs, func(out []firmware.Effect, i int) []firmware.Effect { return slices.Delete(out, i, i+1) })
-	case bug.BoardRefusesAndOpens:
-		return onCommand(step, asItIs, func(out []firmware.Effect, i int) []firmware.Effect {
-			if out[i].Entry.Action == firmware.ActRefuse {
-				out[i].Entry.Action = firmware.ActPulse
-			}
-			return out
-		})
-	case bug.Outage36hGE:
-		return func(s firmware.State, ev firmware.Event) (firmware.State, []firmware.Effect) {
-			if !s.Outage.Online && s.Age(ev.Mono) == access.OutageLimitMs { // a millisecond early
-				early, first := step(s, firmware.Event{Kind: firmware.Tick, Wall: ev.Wall + 1, Mono: ev.Mono + 1})
-				s, out := step(early, ev)
-				return s, append(first, out...)
-			}
-			return step(s, ev)
-		}
-	}
-	for _, m := range []map[string]func(Step) Step{bugs, doorBugs} {
+	for _, m := range []map[string]func(Step) Step{commandBugs, bugs, doorBugs} {
 		if b, ok := m[name]; ok {
 			return b(step)
 		}
@@ -57,29 +24,46 @@ func In(name string, step Step) Step {
 	return step
 }
 
-func asItIs(s firmware.State, _ firmware.Event) firmware.State { return s }
-
-// forget makes the board forget the current command.
-func forget(s firmware.State, ev firmware.Event) firmware.State {
-	if ev.Kind == firmware.Command {
-		s.Done = slices.DeleteFunc(slices.Clone(s.Done), func(d firmware.Done) bool { return d.Report.CommandID == ev.Command.ID })
-	}
-	return s
+// commandBugs are those that are named for other tests, too.
+var commandBugs = map[string]func(Step) Step{
+	bug.BoardIgnoresNotAfter: on(firmware.Command, func(_ *state, ev *event) {
+		ev.SessionMs, ev.Command.NotAfterMs = max(ev.SessionMs, 1), math.MaxInt64
+	}),
+	bug.BoardForgetsCommands: on(firmware.Command, forget),
+	bug.BoardActsTwice: func(step Step) Step {
+		twice := onCommand(func(out []effect, i int) []effect { return slices.Insert(out, i, out[i]) })
+		return on(firmware.Command, forget)(twice(step))
+	},
+	bug.BoardReportsOnly: onCommand(func(out []effect, i int) []effect { return slices.Delete(out, i, i+1) }),
+	bug.BoardRefusesAndOpens: onCommand(func(out []effect, i int) []effect {
+		if out[i].Entry.Action == firmware.ActRefuse {
+			out[i].Entry.Action = firmware.ActPulse
+		}
+		return out
+	}),
+	bug.Outage36hGE: func(step Step) Step {
+		return func(s state, ev event) (state, []effect) {
+			if !s.Outage.Online && s.Age(ev.Mono) == access.OutageLimitMs { // a millisecond early
+				early, first := step(s, event{Kind: firmware.Tick, Wall: ev.Wall + 1, Mono: ev.Mono + 1})
+				s, out := step(early, ev)
+				return s, append(first, out...)
+			}
+			return step(s, ev)
+		}
+	},
 }
 
-// onCommand changes what a command does to the relay.
-func onCommand(step Step, before func(firmware.State, firmware.Event) firmware.State, change func([]firmware.Effect, int) []firmware.Effect) Step {
-	return func(s firmware.State, ev firmware.Event) (firmware.State, []firmware.Effect) {
-		s, out := step(before(s, ev), ev)
-		if ev.Kind != firmware.Command {
-			return s, out
+// forget makes the board forget the current command.
+func forget(s *state, ev *event) {
+	s.Done = slices.DeleteFunc(slices.Clone(s.Done), func(d firmware.Done) bool { return d.Report.CommandID == ev.Command.ID })
+}
+
+// onCommand changes what a command does to the relay; i is where that is in the step's effects.
+func onCommand(change func(out []effect, i int) []effect) func(Step) Step {
+	return after(func(t *turn) {
+		i := slices.IndexFunc(t.out, func(e effect) bool { return e.Kind == firmware.Actuate && e.Entry.Cause == firmware.CauseCommand })
+		if t.ev.Kind == firmware.Command && i >= 0 {
+			t.out = change(t.out, i)
 		}
-		i := slices.IndexFunc(out, func(e firmware.Effect) bool {
-			return e.Kind == firmware.Actuate && e.Entry.Cause == firmware.CauseCommand
-		})
-		if i >= 0 {
-			out = change(out, i)
-		}
-		return s, out
-	}
+	})
 }

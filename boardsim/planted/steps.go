@@ -25,27 +25,35 @@ func before(do func(s *state, ev *event)) func(Step) Step {
 	}
 }
 
-// after changes a step's result; was is the state before it.
-func after(do func(was state, ev event, s *state, out []effect) []effect) func(Step) Step {
+// turn is a step that was made: from what, by what, and its result.
+type turn struct {
+	was state
+	ev  event
+	s   *state
+	out []effect
+}
+
+// ordered reports whether the step carried out this command.
+func (t *turn) ordered(command string) bool {
+	return t.ev.Kind == firmware.Command && t.ev.Command.Command == command
+}
+
+// after changes a step's result.
+func after(do func(t *turn)) func(Step) Step {
 	return func(step Step) Step {
 		return func(s state, ev event) (state, []effect) {
 			next, out := step(s, ev)
-			out = do(s, ev, &next, out)
-			return next, out
+			t := turn{s, ev, &next, out}
+			do(&t)
+			return next, t.out
 		}
 	}
 }
 
 // moved changes journal entries, and drops those for which do returns false.
 func moved(do func(was state, ev event, e *firmware.Entry) bool) func(Step) Step {
-	return after(func(was state, ev event, _ *state, out []effect) []effect {
-		var kept []effect
-		for _, e := range out {
-			if e.Kind != firmware.Actuate || do(was, ev, &e.Entry) {
-				kept = append(kept, e)
-			}
-		}
-		return kept
+	return after(func(t *turn) {
+		t.out = keep(t.out, func(e *effect) bool { return e.Kind != firmware.Actuate || do(t.was, t.ev, &e.Entry) })
 	})
 }
 
@@ -82,33 +90,29 @@ func doors(s *state, do func(d *firmware.Door)) {
 
 // said changes outgoing messages.
 func said(do func(e *effect) bool) func(Step) Step {
-	return after(func(_ state, _ event, _ *state, out []effect) []effect {
-		var kept []effect
-		for _, e := range out {
-			if do(&e) {
-				kept = append(kept, e)
-			}
+	return after(func(t *turn) { t.out = keep(t.out, do) })
+}
+
+func keep(out []effect, do func(e *effect) bool) (kept []effect) {
+	for _, e := range out {
+		if do(&e) {
+			kept = append(kept, e)
 		}
-		return kept
-	})
+	}
+	return kept
 }
 
 // denied lets people in who are denied for a certain reason, but still reports the denial.
 func denied(step Step, reason vocab.Reason) Step {
-	return func(s state, ev event) (state, []effect) {
-		s, out := step(s, ev)
-		for _, d := range out {
-			if d.Kind == firmware.Decided && d.Record.Reason == reason {
-				for i := range out {
-					if out[i].Kind == firmware.Actuate && out[i].Entry.Action == firmware.ActDeny {
-						out[i].Entry.Action = firmware.ActPulse
-						out[i].Entry.PulseMs = firmware.PulseMs
-					}
+	return after(func(t *turn) {
+		if slices.ContainsFunc(t.out, func(e effect) bool { return e.Kind == firmware.Decided && e.Record.Reason == reason }) {
+			for i := range t.out {
+				if e := &t.out[i]; e.Kind == firmware.Actuate && e.Entry.Action == firmware.ActDeny {
+					e.Entry.Action, e.Entry.PulseMs = firmware.ActPulse, firmware.PulseMs
 				}
 			}
 		}
-		return s, out
-	}
+	})(step)
 }
 
 // presented is the grant whose link was presented.
@@ -145,11 +149,10 @@ func younger(step Step, ms int64) Step {
 
 // graceful adds seconds to the policy that is stored.
 func graceful(step Step, sec int64) Step {
-	return after(func(_ state, ev event, s *state, out []effect) []effect {
-		if ev.Kind == firmware.Config && s.Netloss.GraceSec+sec >= 0 {
-			s.Netloss.GraceSec += sec
+	return after(func(t *turn) {
+		if t.ev.Kind == firmware.Config && t.s.Netloss.GraceSec+sec >= 0 {
+			t.s.Netloss.GraceSec += sec
 		}
-		return out
 	})(step)
 }
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/server/api"
@@ -49,13 +48,6 @@ func (t grantTx) changed(op string, g, old *grant.Grant) bool {
 		}
 	}
 	return true
-}
-
-// ended drops a person's reservations if there is a membership that has ended.
-func ended(now time.Time, gs []grant.Grant, drop func(func(grant.Grant) bool)) {
-	if slices.ContainsFunc(gs, func(g grant.Grant) bool { return g.Kind == access.KindMembership && g.State(now) == grant.Expired }) {
-		drop(func(g grant.Grant) bool { return g.Kind == access.KindReservation })
-	}
 }
 
 // freely rings at a place whose phone entry is off if one of its doors has a free window.

@@ -20,7 +20,6 @@ type edge struct {
 	say    func(*reply)
 	// elsewhere: look for what isn't found in the caller's place in the others.
 	elsewhere bool
-	memory    *memory
 }
 
 // reply is an answer on its way out. body is nil if it isn't a JSON object.
@@ -31,33 +30,16 @@ type reply struct {
 	head   http.Header
 	raw    []byte
 	body   map[string]any
-	memory *memory
 }
 
-// memory is what a bug of the edge remembers, even across restarts of the server.
-type memory struct {
-	mu     sync.Mutex
-	tokens []string          // Authorization headers that worked
-	words  map[string]string // whatever a bug keeps
-}
-
-func (m *memory) put(key, value string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.words[key] = value
-}
-
-func (m *memory) get(key string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.words[key]
-}
-
-var remembered = &memory{words: map[string]string{}}
+// What bugs of the edge remember, even across restarts of the server.
+var (
+	remembered sync.Map // whatever a bug keeps
+	authorized sync.Map // Authorization headers that worked
+)
 
 // around puts a bug of the edge around the public handler.
 func (e edge) around(h http.Handler) http.Handler {
-	e.memory = remembered
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.matches(r) {
 			h.ServeHTTP(w, r)
@@ -73,12 +55,15 @@ func (e edge) around(h http.Handler) http.Handler {
 		}
 		p := e.play(h, r, sent)
 		if auth := r.Header.Get("Authorization"); e.elsewhere {
-			for _, other := range e.memory.known(auth, p.status) {
-				if p.status != http.StatusNotFound && p.status != http.StatusForbidden {
-					break
+			if auth != "" && p.status != http.StatusUnauthorized {
+				authorized.Store(auth, true)
+			}
+			for other := range authorized.Range {
+				if other == auth || p.status != http.StatusNotFound && p.status != http.StatusForbidden {
+					continue
 				}
 				r2 := r.Clone(r.Context())
-				r2.Header.Set("Authorization", other)
+				r2.Header.Set("Authorization", other.(string))
 				if q := e.play(h, r2, sent); q.status < 400 {
 					p = q
 				}
@@ -100,23 +85,12 @@ func (e edge) around(h http.Handler) http.Handler {
 	})
 }
 
-// known notes a token in use and lists the others.
-func (m *memory) known(auth string, status int) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := slices.DeleteFunc(slices.Clone(m.tokens), func(t string) bool { return t == auth })
-	if auth != "" && status != http.StatusUnauthorized && !slices.Contains(m.tokens, auth) {
-		m.tokens = append(m.tokens, auth)
-	}
-	return out
-}
-
 // play serves a request into a reply.
 func (e edge) play(h http.Handler, r *http.Request, sent []byte) *reply {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
 	w := &kept{head: http.Header{}}
 	h.ServeHTTP(w, r)
-	p := &reply{r: r, status: max(w.status, http.StatusOK), head: w.head, raw: w.body.Bytes(), memory: e.memory}
+	p := &reply{r: r, status: max(w.status, http.StatusOK), head: w.head, raw: w.body.Bytes()}
 	d := json.NewDecoder(bytes.NewReader(p.raw))
 	d.UseNumber()
 	if strings.Contains(w.head.Get("Content-Type"), "json") && d.Decode(&p.body) != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -109,29 +110,40 @@ func without(routes string, drop func(item map[string]any) bool) edge {
 
 // ignores drops a query parameter before anything reads it.
 func ignores(routes, param string) edge {
+	return queries(routes, func(q url.Values) { q.Del(param) })
+}
+
+// queries changes the query of a request.
+func queries(routes string, do func(q url.Values)) edge {
 	return edge{routes: routes, ask: func(r *http.Request) {
 		q := r.URL.Query()
-		q.Del(param)
+		do(q)
 		r.URL.RawQuery = q.Encode()
+	}}
+}
+
+// raws changes the bytes of a request's body.
+func raws(routes string, do func(body []byte) []byte) edge {
+	return edge{routes: routes, ask: func(r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(do(raw)))
 	}}
 }
 
 // asks changes the JSON body of a request.
 func asks(routes string, do func(body map[string]any)) edge {
-	return edge{routes: routes, ask: func(r *http.Request) {
-		raw, _ := io.ReadAll(r.Body)
+	return raws(routes, func(raw []byte) []byte {
 		var body map[string]any
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber()
-		if len(raw) == 0 && r.Method == http.MethodPost {
+		if len(raw) == 0 && routes != places { // a POST without a body
 			body = map[string]any{}
 		} else if d.Decode(&body) != nil {
-			r.Body = io.NopCloser(bytes.NewReader(raw))
-			return
+			return raw
 		}
 		do(body)
-		r.Body = io.NopCloser(bytes.NewReader(encode(body)))
-	}}
+		return encode(body)
+	})
 }
 
 // status answers with another status, in the body too.
@@ -184,7 +196,7 @@ func elsewhere(routes string) edge { return edge{routes: routes, elsewhere: true
 func phones(routes, field string) edge {
 	e := show(routes, field, func(old any, _ map[string]any, p *reply) any {
 		s, _ := old.(string)
-		if full := p.memory.get("phone " + s[max(0, len(s)-4):]); full != "" {
+		if full, known := remembered.Load("phone " + s[max(0, len(s)-4):]); known {
 			return full
 		}
 		return old
@@ -201,7 +213,7 @@ func phones(routes, field string) edge {
 				}
 			case map[string]any:
 				if phone, _ := v["phone"].(string); len(phone) > 4 {
-					p.memory.put("phone "+phone[len(phone)-4:], phone)
+					remembered.Store("phone "+phone[len(phone)-4:], phone)
 				}
 				find(v["items"])
 			}

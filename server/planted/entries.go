@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/api"
@@ -54,20 +55,16 @@ func placeBug(name string, p place.Place) place.Place {
 	case "closures-ignored":
 		p.Closures = nil
 	case "closures-end-a-day-early":
-		p.Closures = slices.Clone(p.Closures)
-		for i := range p.Closures {
-			if c := &p.Closures[i]; c.To > c.From {
+		p.Closures = edited(p.Closures, func(c *access.Closure) {
+			if c.To > c.From {
 				day, _ := time.Parse(time.DateOnly, c.To)
 				c.To = day.AddDate(0, 0, -1).Format(time.DateOnly)
 			}
-		}
+		})
 	case "holidays-ignored":
 		p.Holidays = nil
 	case "holiday-hours-ignored":
-		p.Holidays = slices.Clone(p.Holidays)
-		for i := range p.Holidays {
-			p.Holidays[i].Intervals = nil
-		}
+		p.Holidays = edited(p.Holidays, func(h *access.Holiday) { h.Intervals = nil })
 	case "summer-time-ignored":
 		if zone, err := time.LoadLocation(p.Timezone); err == nil {
 			_, sec := time.Date(2026, 1, 15, 0, 0, 0, 0, zone).Zone()
@@ -102,21 +99,17 @@ func (s entryStore) Policies(placeID, doorID string) ([]place.Policy, error) {
 	case "custom-window-ignored":
 		drop("", access.RefCustom)
 	case "week-ignored-beside-a-period":
-		ps = slices.Clone(ps)
-		for i := range ps {
-			if ps[i].StartsAt != 0 {
-				ps[i].Week = nil
+		ps = edited(ps, func(p *place.Policy) {
+			if p.StartsAt != 0 {
+				p.Week = nil
 			}
-		}
+		})
 	case "after-hours-ignored":
 		drop("", access.RefAfter)
 	case "newer-always-beats-hours":
 		ps = narrowed(ps)
 	case "oldest-window-wins":
-		ps = slices.Clone(ps)
-		for i := range ps {
-			ps[i].CreatedAt = -ps[i].CreatedAt
-		}
+		ps = edited(ps, func(p *place.Policy) { p.CreatedAt = -p.CreatedAt })
 	}
 	return ps, err
 }
@@ -146,83 +139,76 @@ func (s entryStore) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
 		}
 	}
 	gs, err := s.Store.GrantsOf(placeID, phone)
-	gs = slices.Clone(gs)
-	drop := func(f func(grant.Grant) bool) { gs = slices.DeleteFunc(gs, f) }
+	now := s.clk.Now()
+	drop := func(f func(grant.Grant) bool) { gs = slices.DeleteFunc(slices.Clone(gs), f) }
+	is := func(kind, state string) func(grant.Grant) bool { // "" = any
+		return func(g grant.Grant) bool {
+			return (kind == "" || g.Kind == kind) && (state == "" || g.State(now) == state)
+		}
+	}
+	beside := func(one, other func(grant.Grant) bool) { // drops the others of a person who has such a one
+		if slices.ContainsFunc(gs, one) {
+			drop(other)
+		}
+	}
 	switch s.name {
 	case "revoked-link-opens":
-		for i := range gs {
-			gs[i].RevokedAt = time.Time{}
-		}
+		gs = edited(gs, func(g *grant.Grant) { g.RevokedAt = time.Time{} })
 	case "phone-works-after-a-minute":
-		drop(func(g grant.Grant) bool { return s.clk.Now().Sub(g.CreatedAt) < time.Minute })
+		drop(func(g grant.Grant) bool { return now.Sub(g.CreatedAt) < time.Minute })
 	case "revoked-permit-beats-membership":
-		if slices.ContainsFunc(gs, func(g grant.Grant) bool { return !g.RevokedAt.IsZero() }) {
-			drop(func(g grant.Grant) bool { return g.Kind == access.KindMembership })
-		}
+		beside(func(g grant.Grant) bool { return !g.RevokedAt.IsZero() }, is(access.KindMembership, ""))
 	case "reservation-never-opens":
-		drop(func(g grant.Grant) bool { return g.Kind == access.KindReservation })
+		drop(is(access.KindReservation, ""))
 	case "membership-never-opens":
-		drop(func(g grant.Grant) bool { return g.Kind == access.KindMembership })
+		drop(is(access.KindMembership, ""))
 	case "membership-credited-before-reservation":
-		overtaken(access.KindReservation, s.clk.Now(), gs, drop)
+		beside(is(access.KindMembership, grant.Active), is(access.KindReservation, ""))
 	case "ended-membership-blocks-reservation":
-		ended(s.clk.Now(), gs, drop)
+		beside(is(access.KindMembership, grant.Expired), is(access.KindReservation, ""))
 	case "membership-credited-before-permit":
-		overtaken(access.KindPermit, s.clk.Now(), gs, drop)
+		beside(is(access.KindMembership, grant.Active), is(access.KindPermit, ""))
 	case "revoked-said-before-expired":
-		missed(grant.Revoked, grant.Expired, s.clk.Now(), gs, drop)
+		beside(is("", grant.Revoked), is("", grant.Expired))
 	case "expired-said-before-not-started":
-		missed(grant.Expired, grant.Pending, s.clk.Now(), gs, drop)
+		beside(is("", grant.Expired), is("", grant.Pending))
 	case "period-end-included":
-		for i := range gs {
-			if !gs[i].EndsAt.IsZero() {
-				gs[i].EndsAt = gs[i].EndsAt.Add(time.Millisecond)
+		gs = edited(gs, func(g *grant.Grant) {
+			if !g.EndsAt.IsZero() {
+				g.EndsAt = g.EndsAt.Add(time.Millisecond)
 			}
-		}
+		})
 	case "period-start-excluded":
-		for i := range gs {
-			gs[i].StartsAt = gs[i].StartsAt.Add(time.Millisecond)
-		}
+		gs = edited(gs, func(g *grant.Grant) { g.StartsAt = g.StartsAt.Add(time.Millisecond) })
 	case "every-door-in-scope":
 		ds, _ := s.Store.Doors(placeID)
-		for i := range gs {
-			gs[i].Doors = nil
-			for _, d := range ds {
-				gs[i].Doors = append(gs[i].Doors, d.ID)
-			}
-		}
+		gs = edited(gs, func(g *grant.Grant) { g.Doors = each.Of(ds, doorID) })
 	case "latest-end-credited":
-		for i := range gs {
-			if gs[i].Kind == access.KindPermit && gs[i].State(s.clk.Now()) == grant.Active {
-				gs[i].EndsAt = s.clk.Now().Add(10000*time.Hour - gs[i].EndsAt.Sub(s.clk.Now()))
+		gs = edited(gs, func(g *grant.Grant) {
+			if is(access.KindPermit, grant.Active)(*g) {
+				g.EndsAt = now.Add(10000*time.Hour - g.EndsAt.Sub(now))
 			}
-		}
+		})
 	}
 	return gs, err
 }
 
-// overtaken drops a person's grants of a kind if a membership is valid.
-func overtaken(kind string, now time.Time, gs []grant.Grant, drop func(func(grant.Grant) bool)) {
-	if slices.ContainsFunc(gs, func(g grant.Grant) bool { return g.Kind == access.KindMembership && g.State(now) == grant.Active }) {
-		drop(func(g grant.Grant) bool { return g.Kind == kind })
+// edited is a copy of a list, each element as do leaves it.
+func edited[T any](list []T, do func(*T)) []T {
+	list = slices.Clone(list)
+	for i := range list {
+		do(&list[i])
 	}
+	return list
 }
 
-// missed drops the nearer misses of a person who also has a farther one.
-func missed(said, nearer string, now time.Time, gs []grant.Grant, drop func(func(grant.Grant) bool)) {
-	if slices.ContainsFunc(gs, func(g grant.Grant) bool { return g.State(now) == said }) {
-		drop(func(g grant.Grant) bool { return g.State(now) == nearer })
-	}
-}
+func doorID(d place.Door) string { return d.ID }
 
 func (s entryStore) Doors(placeID string) ([]place.Door, error) {
 	ds, err := s.Store.Doors(placeID)
 	switch s.name {
 	case "calls-open-any-door":
-		ds = slices.Clone(ds)
-		for i := range ds {
-			ds[i].Entry = true
-		}
+		ds = edited(ds, func(d *place.Door) { d.Entry = true })
 	case "calls-open-the-last-door":
 		ds = slices.Clone(ds)
 		slices.Reverse(ds)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/gateway"
@@ -61,34 +62,21 @@ func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) erro
 	case "windows-never-removed":
 		drop = nil
 	case "closed-window-kept-as-auth":
-		put = slices.Clone(put)
-		for i := range put {
-			if put[i].Mode == access.ModeClosed {
-				put[i].Mode = access.ModeAuth
+		put = edited(put, func(p *place.Policy) {
+			if p.Mode == access.ModeClosed {
+				p.Mode = access.ModeAuth
 			}
-		}
+		})
 	case "windows-of-one-start-are-one":
 		have, _ := t.Policies(placeID, "")
-		for _, p := range have {
-			if len(put) > 0 && p.DoorID == put[0].DoorID && p.Ref == access.RefCustom && p.StartsAt == put[0].StartsAt && p.StartsAt != 0 {
-				drop = append(slices.Clone(drop), p)
-			}
-		}
+		drop = slices.Concat(drop, each.If(have, func(p place.Policy) bool {
+			return len(put) > 0 && p.DoorID == put[0].DoorID && p.Ref == access.RefCustom && p.StartsAt == put[0].StartsAt && p.StartsAt != 0
+		}))
 	case "window-of-a-door-on-the-next":
-		return t.Tx.SavePolicies(op, placeID, put, append(slices.Clone(drop), t.others(placeID, put)...))
+		all, _ := t.Policies(placeID, "")
+		drop = slices.Concat(drop, each.If(all, func(p place.Policy) bool { return len(put) > 0 && p.DoorID != put[0].DoorID }))
 	}
 	return t.Tx.SavePolicies(op, placeID, put, drop)
-}
-
-// others are the windows of other doors.
-func (t placeTx) others(placeID string, put []place.Policy) (out []place.Policy) {
-	all, _ := t.Tx.Policies(placeID, "")
-	for _, p := range all {
-		if len(put) > 0 && p.DoorID != put[0].DoorID {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // content decorates what boards are sent.
@@ -111,9 +99,7 @@ func (c content) SyncContent(placeID string, from int64) (wire.Sync, error) {
 	case "reservations-not-synchronized":
 		drop(func(g access.Grant) bool { return g.Kind == access.KindReservation })
 	case "links-not-synchronized":
-		for i := range y.Upsert {
-			y.Upsert[i].TokenHash = ""
-		}
+		y.Upsert = edited(y.Upsert, func(g *access.Grant) { g.TokenHash = "" })
 	case "new-link-not-synchronized":
 		for i, g := range y.Upsert {
 			if first, known := tokens.LoadOrStore(g.ID, g.TokenHash); known && g.TokenHash != "" {
@@ -121,20 +107,18 @@ func (c content) SyncContent(placeID string, from int64) (wire.Sync, error) {
 			}
 		}
 	case "scope-not-synchronized":
-		if ds := doorsOf(y); ds != nil {
-			all.Store(placeID, ds)
+		if y.Doors != nil {
+			all.Store(placeID, slices.Sorted(slices.Values(each.Of(*y.Doors, func(d wire.DoorConfig) string { return d.DoorID }))))
 		}
 		if ds, ok := all.Load(placeID); ok {
-			for i := range y.Upsert {
-				y.Upsert[i].Doors = ds.([]string)
-			}
+			y.Upsert = edited(y.Upsert, func(g *access.Grant) { g.Doors = ds.([]string) })
 		}
 	case "end-synchronized-an-hour-late":
-		for i := range y.Upsert {
-			if y.Upsert[i].EndsAt > 0 {
-				y.Upsert[i].EndsAt += 3_600_000
+		y.Upsert = edited(y.Upsert, func(g *access.Grant) {
+			if g.EndsAt > 0 {
+				g.EndsAt += 3_600_000
 			}
-		}
+		})
 	case "windows-not-synchronized":
 		if !y.Snapshot {
 			y.Windows = nil
@@ -157,16 +141,6 @@ var (
 	all    sync.Map // place -> all its doors
 	tokens sync.Map // permit -> the hash of its first link
 )
-
-func doorsOf(y wire.Sync) (out []string) {
-	if y.Doors != nil {
-		for _, d := range *y.Doors {
-			out = append(out, d.DoorID)
-		}
-		slices.Sort(out)
-	}
-	return out
-}
 
 // loses reports whether the bug withholds something from boards: then digests must not repair it.
 func loses(name string) bool {

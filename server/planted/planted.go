@@ -75,7 +75,7 @@ func In[T any](name string, part T) T {
 		p.Store = entryStore{p.Store, name, p.Clock, new(atomic.Pointer[string]), new(sync.Map), newTogether()}
 	case *api.Config:
 		p.Keys = apiKeys(name, p.Keys)
-		p.Grants = grants{Grants: p.Grants, name: name, dir: p.Directory, mu: new(sync.Mutex), busy: map[string]bool{}, had: map[string]int{}}
+		p.Grants = grants{p.Grants, name, p.Directory, new(sync.Map), new(sync.Map)}
 		p.Entry = doorman{p.Entry, name}
 		if name == "netloss-merged-before-its-turn" {
 			p.Boards = hasty{p.Boards}

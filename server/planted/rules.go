@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/api"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/fail"
@@ -166,9 +167,8 @@ type grants struct {
 	api.Grants
 	name string
 	dir  api.Directory
-	mu   *sync.Mutex
-	busy map[string]bool
-	had  map[string]int
+	busy *sync.Map // references being registered
+	had  *sync.Map // permits that were
 }
 
 func (g grants) Register(by record.By, r grant.RegisterRequest) (grant.Permit, error) {
@@ -186,10 +186,7 @@ func (g grants) Register(by record.By, r grant.RegisterRequest) (grant.Permit, e
 		if r.DoorIDs == nil {
 			ds, _ := g.dir.Doors(by.PlaceID)
 			if r.DoorIDs = place.EntryDoors(ds); g.name == "default-scope-is-every-door" {
-				r.DoorIDs = nil
-				for _, d := range ds {
-					r.DoorIDs = append(r.DoorIDs, d.ID)
-				}
+				r.DoorIDs = each.Of(ds, doorID)
 			}
 		}
 	case "foreign-doors-dropped":
@@ -207,38 +204,20 @@ func (g grants) Register(by record.By, r grant.RegisterRequest) (grant.Permit, e
 		}
 		return p, err
 	case "concurrent-create-conflicts":
-		if r.ExternalRef != nil && !g.begin(*r.ExternalRef) {
-			return grant.Permit{}, fail.New(fail.RuleViolated, "the permit is being registered")
+		if r.ExternalRef != nil {
+			if _, busy := g.busy.LoadOrStore(*r.ExternalRef, true); busy {
+				return grant.Permit{}, fail.New(fail.RuleViolated, "the permit is being registered")
+			}
+			defer g.busy.Delete(*r.ExternalRef)
 		}
-		defer g.end(r.ExternalRef)
 	}
 	p, err := g.Grants.Register(by, r)
 	if g.name == "repeat-gives-another-link" && err == nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if g.had[p.ID]++; g.had[p.ID] > 1 {
+		if _, again := g.had.LoadOrStore(p.ID, true); again {
 			p.Token += "0"
 		}
 	}
 	return p, err
-}
-
-func (g grants) begin(ref string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.busy[ref] {
-		return false
-	}
-	g.busy[ref] = true
-	return true
-}
-
-func (g grants) end(ref *string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if ref != nil {
-		delete(g.busy, *ref)
-	}
 }
 
 func (g grants) Revoke(by record.By, r grant.RevokeRequest) (grant.Permit, error) {
@@ -302,14 +281,11 @@ func (t grantTx) PutGrant(op string, g, old *grant.Grant) error {
 
 func (t grantTx) Doors(placeID string) ([]place.Door, error) {
 	ds, err := t.Tx.Doors(placeID)
-	ds = slices.Clone(ds)
-	for i := range ds {
-		switch t.name {
-		case "shortest-maximum-ignored":
-			ds[i].PermitMaxHours = place.MaxPermitHours
-		case "maximum-of-the-first-door":
-			ds[i].PermitMaxHours = ds[0].PermitMaxHours
-		}
+	switch t.name {
+	case "shortest-maximum-ignored":
+		ds = edited(ds, func(d *place.Door) { d.PermitMaxHours = place.MaxPermitHours })
+	case "maximum-of-the-first-door":
+		ds = edited(ds, func(d *place.Door) { d.PermitMaxHours = ds[0].PermitMaxHours })
 	}
 	return ds, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -190,8 +191,8 @@ var importValues = map[string]edge{
 	}),
 	"import-again-creates": asks(imports, func(b map[string]any) {
 		if s, _ := b["source"].(string); len(s) > 0 && len(s) < 40 {
-			remembered.put("import", remembered.get("import")+"+")
-			b["source"] = s + remembered.get("import")
+			again, _ := remembered.LoadOrStore("import", new(atomic.Int64))
+			b["source"] = s + strings.Repeat("+", int(again.(*atomic.Int64).Add(1)))
 		}
 	}),
 	"import-stops-at-a-bad-row": asks(imports, func(b map[string]any) {

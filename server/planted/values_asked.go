@@ -3,8 +3,8 @@ package planted
 import (
 	"bytes"
 	"cmp"
-	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,10 +21,7 @@ var askedValues = map[string]edge{
 			}
 		}
 	}),
-	"bodies-of-any-size": {routes: create + ", " + imports, ask: func(r *http.Request) {
-		raw, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(bytes.TrimSpace(raw)))
-	}},
+	"bodies-of-any-size": raws(create+", "+imports, bytes.TrimSpace),
 	"invisible-characters-dropped": asks(create, func(body map[string]any) {
 		for _, field := range []string{"name", "externalRef"} {
 			if s, ok := body[field].(string); ok && plain.Deceptive(s) {
@@ -61,12 +58,11 @@ var askedValues = map[string]edge{
 			args["reason"] = "sim:noResponse"
 		}
 	}),
-	"month-of-records-unasked": {routes: logs, ask: func(r *http.Request) {
-		if q := r.URL.Query(); !q.Has("sinceDays") {
+	"month-of-records-unasked": queries(logs, func(q url.Values) {
+		if !q.Has("sinceDays") {
 			q.Set("sinceDays", "30")
-			r.URL.RawQuery = q.Encode()
 		}
-	}},
+	}),
 	"too-long-names-the-first-door": says(create, func(p *reply) {
 		details, _ := p.body["details"].(map[string]any)
 		ids, _ := p.asked["doorIds"].([]any)
@@ -96,16 +92,13 @@ var askedValues = map[string]edge{
 			}
 		})
 	}),
-	"bodies-alike-taken-for-one": {routes: orders, ask: func(r *http.Request) {
-		raw, _ := io.ReadAll(r.Body)
-		if begin := raw[:min(len(raw), 100)]; len(raw) > 100 {
-			if was := remembered.get("body " + string(begin)); was != "" {
-				raw = []byte(was)
-			}
-			remembered.put("body "+string(begin), string(raw))
+	"bodies-alike-taken-for-one": raws(orders, func(raw []byte) []byte {
+		if len(raw) <= 100 {
+			return raw
 		}
-		r.Body = io.NopCloser(bytes.NewReader(raw))
-	}},
+		was, _ := remembered.LoadOrStore("body "+string(raw[:100]), raw)
+		return was.([]byte)
+	}),
 	"challenge-says-nothing-of-the-end": headerOfFailures("Www-Authenticate", `Bearer realm="store-access"`),
 }
 

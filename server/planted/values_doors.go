@@ -3,6 +3,7 @@ package planted
 import (
 	"crypto/rand"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -45,13 +46,11 @@ var recordValues = map[string]edge{
 	"silent-commands-not-recorded":  without(logs, func(i map[string]any) bool { return i["result"] == "noResponse" }),
 	"operator-not-recorded":         without(logs, func(i map[string]any) bool { return i["method"] == "api" }),
 	"policies-not-shown-in-records": without(logs, func(i map[string]any) bool { return i["result"] == "changed" }),
-	"records-since-ignored": {routes: logs, ask: func(r *http.Request) {
-		q := r.URL.Query()
+	"records-since-ignored": queries(logs, func(q url.Values) {
 		if q.Get("sinceDays") == "1" {
 			q.Set("sinceDays", "30")
 		}
-		r.URL.RawQuery = q.Encode()
-	}},
+	}),
 	"records-since-31-taken":      ignores(logs, "sinceDays"),
 	"records-limit-ignored":       ignores(logs, "limit"),
 	"records-offset-ignored":      ignores(logs, "offset"),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -23,12 +24,7 @@ var listValues = map[string]edge{
 		if p.status != http.StatusOK || p.r.URL.Query().Has("externalRef") {
 			return
 		}
-		key := "total " + p.r.URL.Path
-		if was := remembered.get(key); was != "" {
-			p.body["total"] = json.Number(was)
-			return
-		}
-		remembered.put(key, string(encode(p.body["total"])))
+		p.body["total"], _ = remembered.LoadOrStore("total "+p.r.URL.Path, p.body["total"])
 	}),
 	"seconds-in-a-list": show("GET /device/v1/devices", "health", func(old any, _ map[string]any, _ *reply) any {
 		health, _ := old.(map[string]any)
@@ -84,22 +80,18 @@ var listValues = map[string]edge{
 			body["key"] = strings.TrimSpace(s)
 		}
 	}),
-	"third-value-of-a-list-ignored": {routes: activity, ask: func(r *http.Request) {
-		q := r.URL.Query()
+	"third-value-of-a-list-ignored": queries(activity, func(q url.Values) {
 		for _, name := range []string{"kind", "doorId"} {
 			if values := strings.Split(q.Get(name), ","); len(values) > 2 {
 				q.Set(name, strings.Join(values[:2], ","))
 			}
 		}
-		r.URL.RawQuery = q.Encode()
-	}},
-	"empty-limit-is-none": {routes: permits + ", " + logs + ", " + activity, ask: func(r *http.Request) {
-		q := r.URL.Query()
+	}),
+	"empty-limit-is-none": queries(permits+", "+logs+", "+activity, func(q url.Values) {
 		if q.Get("limit") == "" {
 			q.Del("limit")
 		}
-		r.URL.RawQuery = q.Encode()
-	}},
+	}),
 	"row-numbers-are-text": asks(imports, func(body map[string]any) {
 		items, _ := body["items"].([]any)
 		for _, x := range items {
