@@ -16,10 +16,7 @@ func listEvents(c *call) (any, error) {
 		From: c.query.At("from"), To: c.query.At("to"),
 	}
 	events, total, err := c.api.cfg.Entry.Events(c.who.PlaceID, q)
-	if err != nil {
-		return nil, err
-	}
-	return list{each.Of(events, eventView), total}, nil
+	return list{each.Of(events, eventView), total}, err
 }
 
 func eventView(e record.Event) gen.Event {

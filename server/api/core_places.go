@@ -13,10 +13,7 @@ var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 // updatePlace replaces the given days, see HRS-1.
 func updatePlace(c *call, b gen.UpdatePlaceBody) (any, error) {
 	p, err := c.api.cfg.Places.SetHours(c.caller(), week(b.Hours.Week))
-	if err != nil {
-		return nil, err
-	}
-	return gen.Place{PlaceID: p.ID, Name: p.Name, Timezone: p.Timezone, Hours: gen.Hours{Week: wholeWeek(p.Week)}}, nil
+	return gen.Place{PlaceID: p.ID, Name: p.Name, Timezone: p.Timezone, Hours: gen.Hours{Week: wholeWeek(p.Week)}}, err
 }
 
 // week converts a week for the rules; nil stays nil.
@@ -43,10 +40,7 @@ func wholeWeek(w access.Week) access.Week {
 // getSchedule shows when the place really opens, see HRS-2.
 func getSchedule(c *call) (any, error) {
 	s, err := c.api.cfg.Places.Schedule(c.path("placeId"), c.query.Num("days"))
-	if err != nil {
-		return nil, err
-	}
-	return gen.Schedule{PlaceID: s.PlaceID, Timezone: s.Timezone, Days: each.Of(s.Days, dayView)}, nil
+	return gen.Schedule{PlaceID: s.PlaceID, Timezone: s.Timezone, Days: each.Of(s.Days, dayView)}, err
 }
 
 func dayView(d access.Day) gen.ScheduleDay {

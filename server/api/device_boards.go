@@ -19,9 +19,6 @@ func listBoards(c *call) (any, error) {
 		return nil, err
 	}
 	doors, err := c.api.cfg.Directory.Doors(c.who.PlaceID)
-	if err != nil {
-		return nil, err
-	}
 	return list{each.Of(boards, func(b place.Board) gen.Board {
 		s := c.api.cfg.Boards.Status(b.ID)
 		row := gen.Board{BoardID: b.ID, Name: b.Name, Online: s.State == board.Online, LastSeenAt: stamp.Time(s.LastSeenAt),
@@ -32,7 +29,7 @@ func listBoards(c *call) (any, error) {
 			}
 		}
 		return row
-	}), len(boards)}, nil
+	}), len(boards)}, err
 }
 
 // getNetloss shows the policy that the board confirmed last, even if it is offline now.
@@ -53,10 +50,7 @@ func setNetloss(c *call, b gen.SetNetlossBody) (any, error) {
 	}
 	n := board.Policy{GraceSec: int64(b.GraceSec), Channels: named}
 	got, err := c.api.cfg.Boards.SetNetloss(context.WithoutCancel(c.r.Context()), c.caller(), c.board.ID, n)
-	if err != nil {
-		return nil, err
-	}
-	return netlossView(c.board.ID, got, c.api.cfg.Boards.Status(c.board.ID).PolicyAppliedAt), nil
+	return netlossView(c.board.ID, got, c.api.cfg.Boards.Status(c.board.ID).PolicyAppliedAt), err
 }
 
 // channels are those of the board in the path.

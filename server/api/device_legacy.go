@@ -13,14 +13,11 @@ import (
 // listDoors lists the doors in the legacy form, see LEG-1.
 func listDoors(c *call) (any, error) {
 	doors, err := c.api.cfg.Directory.Doors(c.who.PlaceID)
-	if err != nil {
-		return nil, err
-	}
 	return list{each.Of(doors, func(d place.Door) gen.LegacyDoor {
 		s := c.api.cfg.Boards.Status(d.BoardID)
 		state := cmp.Or(s.Standings[d.Channel].State, "locked") // the resting state, until the board has reported another
 		return gen.LegacyDoor{ID: d.ID, Name: d.Name, BoardID: d.BoardID, DoorState: state, Online: s.State == board.Online}
-	}), len(doors)}, nil
+	}), len(doors)}, err
 }
 
 // legacyCommand handles a command by path, see LEG-1.
@@ -31,10 +28,7 @@ func legacyCommand(name string) handler {
 // listPolicies lists a door's time-window policies.
 func listPolicies(c *call) (any, error) {
 	policies, err := c.api.cfg.Places.Policies(c.who.PlaceID, c.door.ID)
-	if err != nil {
-		return nil, err
-	}
-	return list{each.Of(policies, policyView), len(policies)}, nil
+	return list{each.Of(policies, policyView), len(policies)}, err
 }
 
 // setPolicy stores a policy; one with the same ref is replaced.
@@ -43,10 +37,7 @@ func setPolicy(c *call, b gen.SetPolicyBody) (any, error) {
 	p, err := c.api.cfg.Places.SetPolicy(c.caller(), c.door.ID, place.PolicyRequest{
 		Ref: &w.Ref, Mode: &b.Mode, Week: week(w.Week), StartsAt: w.StartsAt.Ptr(), EndsAt: w.EndsAt.Ptr(),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return policyView(p), nil
+	return policyView(p), err
 }
 
 // deletePolicies deletes by ref or by id, or all.

@@ -7,22 +7,13 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// importCustomers and importMemberships take rows that succeed or fail independently, see IMP-1.
-func importCustomers(c *call, b gen.Import) (any, error) {
-	return c.importRows(b, c.api.cfg.Grants.ImportCustomers)
-}
-
-func importMemberships(c *call, b gen.Import) (any, error) {
-	return c.importRows(b, c.api.cfg.Grants.ImportMemberships)
-}
-
-func (c *call) importRows(b gen.Import, run func(record.By, grant.ImportRequest) (grant.ImportResult, error)) (any, error) {
-	r, err := run(c.caller(), grant.ImportRequest{Source: &b.Source, Items: b.Items})
-	if err != nil {
-		return nil, err
-	}
-	return gen.Imported{Source: r.Source, Received: r.Received, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged, Failed: r.Failed,
-		Results: each.Of(r.Results, func(x grant.RowResult) gen.ImportedRow {
-			return gen.ImportedRow{Index: x.Index, ExternalRef: orNull(x.ExternalRef), ID: orNull(x.ID), Status: x.Status, Error: x.Error, Message: x.Message}
-		})}, nil
+// importRows takes rows that succeed or fail independently, see IMP-1.
+func importRows(run func(Grants, record.By, grant.ImportRequest) (grant.ImportResult, error)) handler {
+	return taking(func(c *call, b gen.Import) (any, error) {
+		r, err := run(c.api.cfg.Grants, c.caller(), grant.ImportRequest{Source: &b.Source, Items: b.Items})
+		return gen.Imported{Source: r.Source, Received: r.Received, Created: r.Created, Updated: r.Updated, Unchanged: r.Unchanged, Failed: r.Failed,
+			Results: each.Of(r.Results, func(x grant.RowResult) gen.ImportedRow {
+				return gen.ImportedRow{Index: x.Index, ExternalRef: orNull(x.ExternalRef), ID: orNull(x.ID), Status: x.Status, Error: x.Error, Message: x.Message}
+			})}, err
+	})
 }

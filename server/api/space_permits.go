@@ -12,10 +12,7 @@ func createPermit(c *call, b gen.CreatePermitBody) (any, error) {
 		ExternalRef: &b.ExternalRef, Phone: &b.Phone, Name: &b.Name,
 		StartsAt: b.StartsAt.Ptr(), EndsAt: b.EndsAt.Ptr(), DoorIDs: b.DoorIDs,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return gen.Registered{PermitID: p.ID, EntryToken: p.Token, URL: p.URL}, nil
+	return gen.Registered{PermitID: p.ID, EntryToken: p.Token, URL: p.URL}, err
 }
 
 // revokePermit revokes by externalRef or permitId.
@@ -23,34 +20,25 @@ func revokePermit(c *call, b gen.RevokePermitBody) (any, error) {
 	p, err := c.api.cfg.Grants.Revoke(c.caller(), grant.RevokeRequest{
 		ExternalRef: orNull(b.ExternalRef), PermitID: orNull(b.PermitID), Reason: orNull(b.Reason),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return gen.Revoked{PermitID: p.ID, ExternalRef: p.ExternalRef, State: p.State, RevokedAt: stamp.Time(p.RevokedAt), Reason: orNull(p.RevokeReason)}, nil
+	return gen.Revoked{PermitID: p.ID, ExternalRef: p.ExternalRef, State: p.State, RevokedAt: stamp.Time(p.RevokedAt), Reason: orNull(p.RevokeReason)}, err
 }
 
 // listPermits lists the partner's permits.
 func listPermits(c *call) (any, error) {
 	permits, total, err := c.api.cfg.Grants.List(c.who.PlaceID, c.page())
-	if err != nil {
-		return nil, err
-	}
 	return listed(permits, total, func(b []byte, p *grant.Permit) []byte {
 		v := permitView(*p)
 		return appendPermit(b, &v)
-	}), nil
+	}), err
 }
 
 // getPermit shows one permit, and how far its synchronization has got.
 func getPermit(c *call) (any, error) {
 	p, err := c.api.cfg.Grants.Get(c.who.PlaceID, c.path("permitId"))
-	if err != nil {
-		return nil, err
-	}
 	return gen.PermitDetail{Permit: permitView(p), DoorIDs: append([]string{}, p.Doors...),
 		CreatedAt: stamp.Time(p.CreatedAt), UpdatedAt: stamp.Time(p.UpdatedAt), RevokedAt: stamp.Time(p.RevokedAt), RevokeReason: orNull(p.RevokeReason),
 		Sync: gen.Sync{State: p.Sync.State, Boards: p.Sync.Boards, SyncedBoards: p.Sync.SyncedBoards, LastSyncedAt: stamp.Time(p.Sync.LastSyncedAt)},
-	}, nil
+	}, err
 }
 
 func permitView(p grant.Permit) gen.Permit {

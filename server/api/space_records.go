@@ -11,13 +11,10 @@ import (
 func listRecords(c *call) (any, error) {
 	records, total, err := c.api.cfg.Entry.Records(c.caller(), entry.LogQuery{
 		SinceDays: c.query.Num("sinceDays"), Limit: c.query.Num("limit"), Offset: c.query.Num("offset")})
-	if err != nil {
-		return nil, err
-	}
 	return listed(records, total, func(b []byte, r *record.Record) []byte {
 		v := recordView(*r)
 		return appendRecord(b, &v)
-	}), nil
+	}), err
 }
 
 // caller is the caller as records and the audit log name them.
@@ -35,8 +32,5 @@ func recordView(r record.Record) gen.Record {
 // getGateConfig shows the access configuration.
 func getGateConfig(c *call) (any, error) {
 	g, err := c.api.cfg.Places.GateConfig(c.who.PlaceID)
-	if err != nil {
-		return nil, err
-	}
-	return gen.GateConfig(g), nil
+	return gen.GateConfig(g), err
 }

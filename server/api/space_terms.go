@@ -19,20 +19,11 @@ func reservationView(t grant.Term) gen.Reservation {
 		CreatedAt: stamp.Time(t.CreatedAt), UpdatedAt: stamp.Time(t.UpdatedAt), CancelledAt: stamp.Time(t.RevokedAt)}
 }
 
-func listMemberships(c *call) (any, error) {
-	return listTerms(c, grant.Membership, membershipView)
-}
-
-func listReservations(c *call) (any, error) {
-	return listTerms(c, grant.Reservation, reservationView)
-}
-
-func listTerms[V any](c *call, kind string, view func(grant.Term) V) (any, error) {
-	terms, total, err := c.api.cfg.Grants.ListTerms(c.who.PlaceID, kind, c.page())
-	if err != nil {
-		return nil, err
+func listTerms[V any](kind string, view func(grant.Term) V) handler {
+	return func(c *call) (any, error) {
+		terms, total, err := c.api.cfg.Grants.ListTerms(c.who.PlaceID, kind, c.page())
+		return list{each.Of(terms, view), total}, err
 	}
-	return list{each.Of(terms, view), total}, nil
 }
 
 func createReservation(c *call, b gen.CreateReservationBody) (any, error) {
@@ -40,27 +31,18 @@ func createReservation(c *call, b gen.CreateReservationBody) (any, error) {
 		ExternalRef: orNull(b.ExternalRef), Phone: &b.Phone, Name: &b.Name,
 		StartsAt: b.StartsAt.Ptr(), EndsAt: b.EndsAt.Ptr(), DoorIDs: b.DoorIDs,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return reservationView(t), nil
+	return reservationView(t), err
 }
 
 func cancelReservation(c *call) (any, error) {
 	t, err := c.api.cfg.Grants.CancelTerm(c.caller(), grant.Reservation, c.path("reservationId"))
-	if err != nil {
-		return nil, err
-	}
-	return reservationView(t), nil
+	return reservationView(t), err
 }
 
 func listCustomers(c *call) (any, error) {
 	customers, total, err := c.api.cfg.Grants.ListCustomers(c.who.PlaceID, c.page())
-	if err != nil {
-		return nil, err
-	}
 	return list{each.Of(customers, func(x grant.Customer) gen.Customer {
 		return gen.Customer{CustomerID: x.ID, ExternalRef: orNull(x.ExternalRef), Source: x.Source, Name: x.Name,
 			PhoneTail: tail(x.Phone), CreatedAt: stamp.Time(x.CreatedAt), UpdatedAt: stamp.Time(x.UpdatedAt)}
-	}), total}, nil
+	}), total}, err
 }
