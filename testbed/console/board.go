@@ -19,12 +19,6 @@ import (
 	"github.com/doorlab/doorlab/internal/each"
 )
 
-// boardPage is one board: what it is, what it did, and its buttons.
-func (c *Console) boardPage() Page {
-	return Page{Name: "boards.one", Path: "/boards/{id}", Title: "board.title", View: c.board,
-		Parts: []string{"board.state", "board.doors", "board.faults", "board.journal", "board.messages", "board.beliefs"}, Do: c.boardForms()}
-}
-
 // boardView is a board as its page shows it.
 type boardView struct {
 	ID, Name     string

@@ -14,8 +14,8 @@ import (
 )
 
 // boardForms are the buttons of a board's page.
-func (c *Console) boardForms() map[string]func(*http.Request) (Said, error) {
-	forms := map[string]func(*http.Request) (Said, error){
+func (c *Console) boardForms() forms {
+	out := forms{
 		"detach": c.detach,
 		"attach": func(r *http.Request) (Said, error) {
 			return Said{Key: "board.attached"}, c.lab(r.Context(), http.MethodPost, "/boards/"+url.PathEscape(chi.URLParam(r, "id"))+"/attach", struct{}{}, nil)
@@ -24,15 +24,15 @@ func (c *Console) boardForms() map[string]func(*http.Request) (Said, error) {
 		"remove":    c.removeFault,
 	}
 	for _, command := range []string{"open", "hold", "close"} {
-		forms[command] = func(r *http.Request) (Said, error) { return c.move(r, command) }
+		out[command] = func(r *http.Request) (Said, error) { return c.move(r, command) }
 	}
 	for do, fault := range map[string]string{"reboot": "reboot", "cut": "offline"} {
-		forms[do] = func(r *http.Request) (Said, error) {
+		out[do] = func(r *http.Request) (Said, error) {
 			body := map[string]any{"fault": fault, "boards": []string{chi.URLParam(r, "id")}}
 			return Said{Key: "board." + do + ".said"}, c.lab(r.Context(), http.MethodPost, "/faults", body, nil)
 		}
 	}
-	return forms
+	return out
 }
 
 // move presses a door's button.

@@ -14,12 +14,6 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// boardsPage is the map of all boards and the table behind it.
-func (c *Console) boardsPage() Page {
-	return Page{Name: "boards", Path: "/boards", Title: "boards.title", Nav: "nav.boards", View: c.boards,
-		Parts: []string{"boards.counts", "boards.table"}, Data: func(v any) string { return v.(boardsView).code() }}
-}
-
 // Phases of the map by their word, with the letter of the class of a square.
 var phases = []struct{ word, letter string }{
 	{"online", "o"}, {"lag", "l"}, {"grace", "g"}, {"outage", "u"}, {"stopped", "s"}, {"detached", "d"}, {"offline", "f"}, {"unknown", "n"},

@@ -5,14 +5,13 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/control/openapi"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
-// callsPage is the reference of the control API.
-func (c *Console) callsPage() Page {
-	return Page{Name: "calls", Path: "/calls", Title: "calls.title", Nav: "nav.calls", View: func(*http.Request) (any, error) {
-		ref, err := reference()
-		return callsView{ref, c.partnerDocs()}, err
-	}}
+// calls is the reference of the control API.
+func (c *Console) calls(*http.Request) (any, error) {
+	ref, err := reference()
+	return callsView{ref, c.partnerDocs()}, err
 }
 
 type callsView struct {
@@ -21,14 +20,11 @@ type callsView struct {
 }
 
 // partnerDocs are the references of the public API.
-func (c *Console) partnerDocs() (out []choice) {
+func (c *Console) partnerDocs() []choice {
 	if c.cfg.HTTP == "" {
 		return nil
 	}
-	for _, name := range []string{"core", "space", "device"} {
-		out = append(out, choice{c.cfg.HTTP + "/" + name + "/v1/docs", name})
-	}
-	return out
+	return each.Of([]string{"core", "space", "device"}, func(name string) choice { return choice{c.cfg.HTTP + "/" + name + "/v1/docs", name} })
 }
 
 var reference = sync.OnceValues(func() (openapi.Reference, error) {

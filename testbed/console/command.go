@@ -18,11 +18,6 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// commandPage shows a command's way from the request to the answer.
-func (c *Console) commandPage() Page {
-	return Page{Name: "now.command", Path: "/commands/{id}", Title: "command.title", View: c.command, Parts: []string{"now.command.way"}}
-}
-
 type commandView struct {
 	Chain    Chain
 	Place    string

@@ -13,8 +13,8 @@
 //     <section id="NAME.part" data-live>{{template "NAME.part" .}}</section>.
 //     No style attributes and no inline scripts: the policy refuses them.
 //  2. words_NAME.go adds its texts, English and Korean; a test finds the missing ones.
-//  3. NAME.go has a method that returns the Page, and all() in page.go lists it;
-//     the menu shows the pages that have a Nav.
+//  3. NAME.go has the View and what the forms do, and all() in page.go lists
+//     the Page; the menu shows the pages that have a Nav.
 //
 // With JavaScript a form is sent in the background and the answer is said in the
 // corner; without it the browser comes back to the page, which says it on top.

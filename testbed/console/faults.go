@@ -13,12 +13,6 @@ import (
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
-// faultsPage arms, shows and removes faults.
-func (c *Console) faultsPage() Page {
-	return Page{Name: "faults", Path: "/faults", Title: "faults.title", Nav: "nav.faults", View: c.faultsView, Parts: []string{"faults.armed"},
-		Do: map[string]func(*http.Request) (Said, error){"add": c.addFault, "remove": c.removeFault, "reset": c.resetFaults}}
-}
-
 type faultsView struct {
 	Armed  []armedFault
 	Groups []faultGroup

@@ -16,17 +16,6 @@ import (
 	"github.com/doorlab/doorlab/internal/inbox"
 )
 
-// inboxPage lists a place's requests with the go-live checklist beside them.
-func (c *Console) inboxPage() Page {
-	return Page{Name: "inbox", Path: "/inbox", Title: "inbox.title", Nav: "nav.inbox", View: c.inbox, Parts: []string{"inbox.rows", "inbox.checks"},
-		Do: map[string]func(*http.Request) (Said, error){"clear": c.clearInbox}}
-}
-
-// requestPage is one request.
-func (c *Console) requestPage() Page {
-	return Page{Name: "inbox.one", Path: "/inbox/{seq}", Title: "inbox.one.title", View: c.request}
-}
-
 type inboxView struct {
 	Place             string
 	Places            []choice

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // jumpView is what the last jump caused.
@@ -33,18 +34,19 @@ type dueRow struct {
 }
 
 // clockForms are the clock's buttons.
-func (c *Console) clockForms() map[string]func(*http.Request) (Said, error) {
+func (c *Console) clockForms() forms {
 	set := func(path string) func(*http.Request) (Said, error) {
 		return func(r *http.Request) (Said, error) { return c.moveClock(r.Context(), path, struct{}{}) }
 	}
-	return map[string]func(*http.Request) (Said, error){
+	return forms{
 		"freeze": set("freeze"),
 		"run":    set("run"),
 		"by": func(r *http.Request) (Said, error) {
 			return c.advance(r.Context(), map[string]string{"by": r.PostFormValue("by")})
 		},
-		"to":   c.jumpTo,
-		"mark": c.mark,
+		"to":     c.jumpTo,
+		"mark":   c.mark,
+		"remove": c.removeFault, // the start page shows them, too
 	}
 }
 
@@ -74,10 +76,9 @@ func (c *Console) watch(jump func() error) error {
 		return err
 	}
 	v := &jumpView{From: from.Format(timeFormat), To: to.Format(timeFormat), Far: span(to.Sub(from).Round(time.Second)), Took: span(clock.Mono() - began),
-		Phases: changes(before, c.phases())}
-	for _, d := range list {
-		v.Due = append(v.Due, dueRow{Word: d.Word, Count: amount.Number(d.Count), First: d.First.Format(timeFormat)})
-	}
+		Phases: changes(before, c.phases()), Due: each.Of(list, func(d due) dueRow {
+			return dueRow{Word: d.Word, Count: amount.Number(d.Count), First: d.First.Format(timeFormat)}
+		})}
 	c.jump.Store(v)
 	return nil
 }

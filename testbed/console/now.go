@@ -12,14 +12,6 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// nowPage is the start page.
-func (c *Console) nowPage() Page {
-	do := c.clockForms()
-	do["remove"] = c.removeFault
-	return Page{Name: "now", Path: "/", Title: "now.title", Nav: "nav.now", View: c.now, Do: do,
-		Parts: []string{"now.health", "now.clock", "now.faults", "now.feed"}}
-}
-
 type nowView struct {
 	Health healthView
 	Clock  clockView

@@ -28,7 +28,7 @@ type Page struct {
 	Data func(view any) string
 	// Do are the actions of the page's forms by the value of their field "do". What
 	// one returns is said to the person; the error is said in red.
-	Do map[string]func(r *http.Request) (said Said, err error)
+	Do forms
 }
 
 // Said is the result of a form: a text with its arguments, and where to go next ("" = the same page).
@@ -53,9 +53,28 @@ func (s Said) in(language string) string {
 	return wordsOf(language).text(s.Key, args...)
 }
 
+type forms map[string]func(*http.Request) (Said, error)
+
 // all lists the pages in the order of the menu.
 func (c *Console) all() []Page {
-	return []Page{c.nowPage(), c.commandPage(), c.boardsPage(), c.boardPage(), c.inboxPage(), c.requestPage(), c.peoplePage(), c.faultsPage(), c.runsPage(), c.callsPage()}
+	return []Page{
+		{Name: "now", Path: "/", Title: "now.title", Nav: "nav.now", View: c.now, Do: c.clockForms(),
+			Parts: []string{"now.health", "now.clock", "now.faults", "now.feed"}},
+		{Name: "now.command", Path: "/commands/{id}", Title: "command.title", View: c.command, Parts: []string{"now.command.way"}},
+		{Name: "boards", Path: "/boards", Title: "boards.title", Nav: "nav.boards", View: c.boards,
+			Parts: []string{"boards.counts", "boards.table"}, Data: func(v any) string { return v.(boardsView).code() }},
+		{Name: "boards.one", Path: "/boards/{id}", Title: "board.title", View: c.board, Do: c.boardForms(),
+			Parts: []string{"board.state", "board.doors", "board.faults", "board.journal", "board.messages", "board.beliefs"}},
+		{Name: "inbox", Path: "/inbox", Title: "inbox.title", Nav: "nav.inbox", View: c.inbox, Do: forms{"clear": c.clearInbox},
+			Parts: []string{"inbox.rows", "inbox.checks"}},
+		{Name: "inbox.one", Path: "/inbox/{seq}", Title: "inbox.one.title", View: c.request},
+		{Name: "people", Path: "/people", Title: "people.title", Nav: "nav.people", View: c.people, Parts: []string{"people.grants"},
+			Do: forms{"try": c.try, "grant": c.tryGrant, "explain": c.asked}},
+		{Name: "faults", Path: "/faults", Title: "faults.title", Nav: "nav.faults", View: c.faultsView, Parts: []string{"faults.armed"},
+			Do: forms{"add": c.addFault, "remove": c.removeFault, "reset": c.resetFaults}},
+		{Name: "runs", Path: "/runs", Title: "runs.title", Nav: "nav.runs", View: c.runsView},
+		{Name: "calls", Path: "/calls", Title: "calls.title", Nav: "nav.calls", View: c.calls},
+	}
 }
 
 // maxForm is the largest form that is read.

@@ -12,12 +12,6 @@ import (
 	"github.com/doorlab/doorlab/internal/why"
 )
 
-// peoplePage shows the grants of a place, plays people, and explains why.
-func (c *Console) peoplePage() Page {
-	return Page{Name: "people", Path: "/people", Title: "people.title", Nav: "nav.people", View: c.people, Parts: []string{"people.grants"},
-		Do: map[string]func(*http.Request) (Said, error){"try": c.try, "grant": c.tryGrant, "explain": c.asked}}
-}
-
 // asked shows the page with an explanation. It is asked for by a form, because a phone or a link in an address would stay
 // in the browser's history.
 func (c *Console) asked(r *http.Request) (Said, error) {
@@ -73,16 +67,8 @@ func (v peopleView) DoorFor(g personGrant) string {
 }
 
 // Class colours the state; the word stands in it.
-func (g personGrant) Class() string { return stateClass(g.State) }
-
-// KindWord is the key of its kind.
-func (g personGrant) KindWord() string { return "people." + g.Kind }
-
-// StateWord is the key of its state.
-func (g personGrant) StateWord() string { return "state." + g.State }
-
-func stateClass(state string) string {
-	switch state {
+func (g personGrant) Class() string {
+	switch g.State {
 	case "active", "valid":
 		return "ok"
 	case "pending", "not_started":
@@ -90,6 +76,12 @@ func stateClass(state string) string {
 	}
 	return "bad"
 }
+
+// KindWord is the key of its kind.
+func (g personGrant) KindWord() string { return "people." + g.Kind }
+
+// StateWord is the key of its state.
+func (g personGrant) StateWord() string { return "state." + g.State }
 
 func (c *Console) people(r *http.Request) (any, error) {
 	q := r.URL.Query()

@@ -15,11 +15,9 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 )
 
-// runsPage lists the runs whose directories are in Config.Runs.
-func (c *Console) runsPage() Page {
-	return Page{Name: "runs", Path: "/runs", Title: "runs.title", Nav: "nav.runs", View: func(*http.Request) (any, error) {
-		return runsView{Dir: c.cfg.Runs, Runs: c.runs(keepRuns)}, nil
-	}}
+// runsView lists the runs whose directories are in Config.Runs.
+func (c *Console) runsView(*http.Request) (any, error) {
+	return runsView{Dir: c.cfg.Runs, Runs: c.runs(keepRuns)}, nil
 }
 
 const keepRuns = 100
