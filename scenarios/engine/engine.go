@@ -268,12 +268,8 @@ func (f *fileRun) newResult(sc *scope, s *Step) *StepResult {
 // claims are the clauses of a step and of the steps in it.
 func (s *Step) claims() []string {
 	out := slices.Clone([]string(s.Clauses))
-	for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-		if in != nil {
-			for i := range *in {
-				out = append(out, (*in)[i].claims()...)
-			}
-		}
+	for _, in := range s.nested() {
+		out = append(out, in.claims()...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -39,10 +39,9 @@ func (x *frame) placesOf(r Ref) map[string]bool {
 		return map[string]bool{"": true}
 	}
 	places := map[string]bool{}
-	if boards, err := x.boards(r); err == nil {
-		for _, b := range boards {
-			places[b.placeID] = true
-		}
+	boards, _ := guarded(func() ([]*boardInfo, error) { return x.boards(r), nil })
+	for _, b := range boards {
+		places[b.placeID] = true
 	}
 	return places
 }

@@ -65,6 +65,15 @@ func (d *directory) hides(placeID string) bool {
 	return s != nil && slices.ContainsFunc(s.Doors, func(door doorSetting) bool { return d.doors[door.DoorID] == nil })
 }
 
+// idsOf is the set of some boards' ids.
+func idsOf(list []*boardInfo) map[string]bool {
+	ids := map[string]bool{}
+	for _, b := range list {
+		ids[b.id] = true
+	}
+	return ids
+}
+
 func sortByID(list []*boardInfo) {
 	slices.SortFunc(list, func(a, b *boardInfo) int { return cmp.Compare(a.id, b.id) })
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
+func (r Repeat) often() Repeat { return r }
+
 // send makes a request as often as specified, by default once. apart: each with an Idempotency-Key of its own.
 func (r Repeat) send(x *frame, q request, apart bool) (answers []*answer, err error) {
 	together := x.least(r.Together)

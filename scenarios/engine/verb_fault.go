@@ -61,7 +61,7 @@ func (f *Fault) targets(x *frame) map[string]map[string]any {
 		}
 		return per
 	}
-	of := need(x.boards(f.Of))
+	of := x.boards(f.Of)
 	lists := map[string][]string{}
 	for _, b := range of {
 		owner := cmp.Or(b.owner, x.run.lab.fleet[0])

@@ -24,9 +24,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	if plan.Duration > 0 {
 		x.may(time.Duration(plan.Duration))
 	}
-	if err := x.run.dir.look((&trace{}).on(x.ctx)); err != nil { // this file, too, may have taken boards over
-		return nil, err
-	}
+	sure(x.run.dir.look((&trace{}).on(x.ctx))) // this file, too, may have taken boards over
 	res := need(x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.loaded, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()}))
 	out := loadFields(res)
 	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))

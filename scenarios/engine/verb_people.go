@@ -18,7 +18,7 @@ func (p *Present) title() string { return strings.TrimSpace(p.Person.raw + " at 
 
 // run presents a phone or a link at a reader.
 func (p *Present) run(x *frame) (fields, error) {
-	door := need(x.door(p.Door))
+	door := x.door(p.Door)
 	body := map[string]any{"doorId": door}
 	switch {
 	case p.Person.set():
@@ -29,7 +29,7 @@ func (p *Present) run(x *frame) (fields, error) {
 	default:
 		body["phone"] = need(p.Phone.str(x.scope))
 	}
-	out := need(x.present(body))
+	out := x.present(body)
 	err := x.decided(p.Result, p.Reason, out)
 	if bad := (*failure)(nil); errors.As(err, &bad) {
 		bad.text += outageAge(out) + x.behind(door)
@@ -78,13 +78,9 @@ func credential(body, who map[string]any, link bool) {
 	}
 }
 
-func (x *frame) present(body map[string]any) (out fields, err error) {
-	base, err := x.owner(body["doorId"].(string))
-	if err != nil {
-		return nil, err
-	}
-	err = x.run.lab.ask(x.ctx, base, "POST", "/people/present", body, &out)
-	return out, err
+func (x *frame) present(body map[string]any) (out fields) {
+	sure(x.run.lab.ask(x.ctx, x.owner(body["doorId"].(string)), "POST", "/people/present", body, &out))
+	return out
 }
 
 // decided compares a decision with the expected one.
@@ -114,7 +110,7 @@ type presentation struct {
 
 // run presents at each door of a cohort people of its place.
 func (p *PresentEach) run(x *frame) (fields, error) {
-	doors := need(x.doors(p.Doors))
+	doors := x.doors(p.Doors)
 	people := x.people(p.People)
 	plan := x.pair(doors, people, x.least(p.PerDoor))
 	if most := x.count(p.Most, 0); most > 0 && len(plan) > most {
@@ -127,13 +123,10 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 	}
 	var mu sync.Mutex
 	results, reasons, wrong, first := map[string]any{}, map[string]any{}, 0, ""
-	err := atOnce(16, len(plan), func(i int) error {
+	sure(atOnce(16, len(plan), func(i int) error {
 		body := map[string]any{"doorId": plan[i].door}
 		credential(body, plan[i].who, p.Link)
-		got, err := x.present(body)
-		if err != nil {
-			return err
-		}
+		got := x.present(body)
 		bad := x.decided(p.Result, p.Reason, got)
 		mu.Lock()
 		defer mu.Unlock()
@@ -145,10 +138,7 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	x.res.Detail = fmt.Sprintf("%d presentations: %s", len(plan), brief(reasons, 120))
 	out := fields{"count": len(plan), "results": results, "reasons": reasons}
 	if p.expects() {
@@ -209,22 +199,18 @@ func (p *Phone) run(x *frame) (fields, error) {
 		from, placeID = expression.Show(who["phone"]), expression.Show(who["place"])
 	}
 	if p.Place.set() {
-		placeID = need(x.place(p.Place))
+		placeID = x.place(p.Place)
 	}
 	if to == "" && placeID != "" { // the file may have changed the number
 		var now struct{ EntryPhone string }
-		if err := lab.ask(x.ctx, lab.main, "GET", "/places/"+esc(placeID), nil, &now); err != nil {
-			return nil, err
-		}
+		sure(lab.ask(x.ctx, lab.main, "GET", "/places/"+esc(placeID), nil, &now))
 		to = now.EntryPhone
 	}
 	if to == "" || from == "" {
 		return nil, errors.New("phone needs a place to call and a person who calls")
 	}
 	var out fields
-	if err := x.operated("POST", "/people/call", placeID, map[string]any{"to": to, "from": from}, &out); err != nil {
-		return nil, err
-	}
+	sure(x.operated("POST", "/people/call", placeID, map[string]any{"to": to, "from": from}, &out))
 	if p.Answered != nil && out["answered"] != *p.Answered {
 		return out, failed("expected answered %v, found %s", *p.Answered, brief(out, 160))
 	}
@@ -235,8 +221,8 @@ func (l *Leaf) title() string { return l.Action + " " + l.Door.raw }
 
 // run moves a door leaf.
 func (l *Leaf) run(x *frame) (fields, error) {
-	door := need(x.door(l.Door))
-	base := need(x.owner(door))
+	door := x.door(l.Door)
+	base := x.owner(door)
 	var out fields
 	err := x.run.lab.ask(x.ctx, base, "POST", "/people/leaf", map[string]any{"doorId": door, "action": l.Action}, &out)
 	return out, err
