@@ -175,7 +175,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		f.run.mask.clean(res)
 		f.run.out.step(depth, res)
 		if depth == 0 {
-			f.run.opt.Metrics.step(res.Status)
+			f.run.opt.Metrics.steps.WithLabelValues(string(res.Status)).Inc()
 		}
 	}()
 	if f.run.shut(s) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -38,12 +39,8 @@ func (x *frame) placesOf(r Ref) map[string]bool {
 	if !r.set() {
 		return map[string]bool{"": true}
 	}
-	places := map[string]bool{}
 	boards, _ := guarded(func() ([]*boardInfo, error) { return x.boards(r), nil })
-	for _, b := range boards {
-		places[b.placeID] = true
-	}
-	return places
+	return each.Set(boards, func(b *boardInfo) string { return b.placeID })
 }
 
 // places are those whose boards' state the request reads. Nothing else in the control

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -23,10 +24,8 @@ func (r Repeat) send(x *frame, q request, apart bool) (answers []*answer, err er
 			wg.Go(func() { got[i], errs[i] = x.run.do(x.ctx, one) })
 		}
 		wg.Wait()
-		for _, err := range errs {
-			if err != nil {
-				return nil, err
-			}
+		if err := cmp.Or(errs...); err != nil {
+			return nil, err
 		}
 		answers = append(answers, got...)
 	}

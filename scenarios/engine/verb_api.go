@@ -20,13 +20,18 @@ import (
 func (a *answer) fields() fields {
 	out := fields{"status": a.Status, "body": a.Body, "data": a.field("data"), "error": a.field("error"), "message": a.field("message"),
 		"details": a.field("details"), "total": a.field("total"), "replayed": a.Headers["Idempotent-Replayed"] == "true", "ms": a.Ms}
-	h := map[string]any{}
-	for k, v := range a.Headers {
-		h[k] = v
-	}
-	out["headers"] = h
+	out["headers"] = anyOfAll(a.Headers)
 	if a.Body == nil {
 		out["body"] = string(a.Raw)
+	}
+	return out
+}
+
+// anyOfAll is a map as expressions take it.
+func anyOfAll[V any](in map[string]V) map[string]any {
+	out := make(map[string]any, len(in))
+	for k, v := range in {
+		out[k] = v
 	}
 	return out
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 func (c *Cohort) title() string { return c.Name.raw }
@@ -118,15 +118,8 @@ func shuffled(in []*boardInfo, r *rand.Rand) []*boardInfo {
 }
 
 func byPlace(in []*boardInfo) (ids []string, of map[string][]*boardInfo) {
-	of = map[string][]*boardInfo{}
-	for _, b := range in {
-		if of[b.placeID] == nil {
-			ids = append(ids, b.placeID)
-		}
-		of[b.placeID] = append(of[b.placeID], b)
-	}
-	sort.Strings(ids)
-	return ids, of
+	of = each.By(in, func(b *boardInfo) string { return b.placeID })
+	return keysOf(of), of
 }
 
 func somePlaces(in []*boardInfo, n int, r *rand.Rand) (out []*boardInfo) {

@@ -47,18 +47,12 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 }
 
 func loadFields(res loadtest.Result) fields {
-	outcomes, codes, statuses := map[string]any{}, map[string]any{}, map[string]any{}
+	outcomes := map[string]any{}
 	for _, o := range res.Outcomes {
 		outcomes[string(o.Name)] = o.Count
 	}
-	for k, v := range res.Codes {
-		codes[k] = v
-	}
-	for k, v := range res.Statuses {
-		statuses[k] = v
-	}
 	return fields{"verdict": res.Verdict, "sent": res.Sent, "sentRate": res.SentRate, "repeats": res.Repeats, "replayed": res.Replayed,
-		"outcomes": outcomes, "codes": codes, "statuses": statuses, "lag": res.Lag.P99, "thresholds": len(res.Thresholds)}
+		"outcomes": outcomes, "codes": anyOfAll(res.Codes), "statuses": anyOfAll(res.Statuses), "lag": res.Lag.P99, "thresholds": len(res.Thresholds)}
 }
 
 // domainTime is what a run takes for domain time, as a clock for load.

@@ -73,7 +73,7 @@ func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
 	b := x.simulated(m.Board, "it would lose its connection")
 	var login struct{ MQTT, ClientID, Username, Password string }
 	sure(x.run.lab.ask(x.ctx, b.owner, http.MethodPost, "/boards/"+esc(b.id)+"/detach", nil, &login))
-	x.file.hands.took(b.id)
+	x.file.hands.boards.Store(b.id, true)
 	x.run.mask.add(login.Password)
 	x.run.emit(history.Event{Kind: history.Hand, BoardID: b.id})
 	hello := byhand.Hello{ClientID: login.ClientID, Username: login.Username, Password: login.Password, KeepAlive: 30, Level: 4}
@@ -115,8 +115,9 @@ var errRefusedHand = errors.New("a connection that is refused as expected can't 
 // and why says what would come of it.
 func (x *frame) simulated(r Ref, why string) *boardInfo {
 	b := x.boards(r)[0]
+	_, ours := x.file.hands.boards.Load(b.id)
 	switch {
-	case b.real && !x.file.hands.has(b.id):
+	case b.real && !ours:
 		panic(stop{fmt.Errorf("board %s is a real one: %s", b.id, why)})
 	case x.run.lab == nil || b.owner == "":
 		panic(stop{fmt.Errorf("no control listener has board %s", b.id)})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -160,10 +161,7 @@ func add(counts map[string]any, name string) {
 
 // pair puts at each door people of the door's place whose permits open it, taking turns.
 func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []presentation) {
-	byPlace := map[string][]map[string]any{}
-	for _, w := range people {
-		byPlace[expression.Show(w["place"])] = append(byPlace[expression.Show(w["place"])], w)
-	}
+	byPlace := each.By(people, func(who map[string]any) string { return expression.Show(who["place"]) })
 	turn := map[string]int{}
 	for _, d := range doors {
 		b := x.run.dir.door(d)
@@ -182,10 +180,7 @@ func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []p
 // opensFor: a person whose permit names doors is presented at those only.
 func opensFor(who map[string]any, door string) bool {
 	list, _ := who["doors"].([]string)
-	if len(list) == 0 {
-		return true
-	}
-	return slices.Contains(list, door)
+	return len(list) == 0 || slices.Contains(list, door)
 }
 
 func (p *Phone) title() string { return p.Person.raw }
