@@ -31,7 +31,7 @@ type api struct {
 	history  func(history.Event)
 	domain   *domain
 	attempts atomic.Int64 // all of them, exchanges and listings too
-	promise  *promise     // nil = answers are not checked
+	promise  promise
 }
 
 func (a *api) now() time.Time { return a.domain.now() }

@@ -10,6 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -66,7 +67,7 @@ func (c *collector) add(r *vegeta.Result) {
 		c.errors[name]++
 		if ours {
 			c.starved[name]++
-			c.metrics.couldntSend()
+			c.metrics.unsent.Inc()
 		}
 	}
 	c.statuses[int(r.Code)]++
@@ -75,7 +76,7 @@ func (c *collector) add(r *vegeta.Result) {
 	}
 	if r.Headers.Get(replayHeader) != "" {
 		c.replayed++
-		c.metrics.replay()
+		c.metrics.replayed.Inc()
 	}
 	due := c.pacer.due(r.Seq)
 	lag := max(r.Timestamp.Sub(due), 0)
@@ -190,16 +191,14 @@ func summarize(h *hdrhistogram.Histogram) Latency {
 
 // series keeps a second's latencies until hardly any of its answers can be missing, then only their summary.
 type series struct {
-	open   map[int]*second
+	open   map[int][]float64
 	points map[int]*Point
 	newest int
 }
 
-type second struct{ since []float64 }
-
 const keepSeconds = 60
 
-func newSeries() *series { return &series{open: map[int]*second{}, points: map[int]*Point{}} }
+func newSeries() *series { return &series{open: map[int][]float64{}, points: map[int]*Point{}} }
 
 func (s *series) add(due, sent, since, lag time.Duration, outcome vocab.Outcome) {
 	i := int(due / time.Second)
@@ -209,10 +208,8 @@ func (s *series) add(due, sent, since, lag time.Duration, outcome vocab.Outcome)
 	p.Lag = max(p.Lag, millis(lag))
 	p.Max = max(p.Max, millis(since))
 	s.point(int(sent/time.Second)).Sent++
-	if o := s.open[i]; o != nil {
-		o.since = append(o.since, millis(since))
-	} else if i > s.newest-keepSeconds {
-		s.open[i] = &second{since: []float64{millis(since)}}
+	if s.open[i] != nil || i > s.newest-keepSeconds {
+		s.open[i] = append(s.open[i], millis(since))
 	}
 	if i > s.newest {
 		s.newest = i
@@ -234,9 +231,9 @@ func (s *series) point(i int) *Point {
 }
 
 func (s *series) settle(i int) {
-	slices.Sort(s.open[i].since)
+	slices.Sort(s.open[i])
 	p := s.point(i)
-	p.P50, p.P99 = plot.Quantile(s.open[i].since, 0.50), plot.Quantile(s.open[i].since, 0.99)
+	p.P50, p.P99 = plot.Quantile(s.open[i], 0.50), plot.Quantile(s.open[i], 0.99)
 	delete(s.open, i)
 }
 
@@ -250,11 +247,7 @@ func (s *series) finish() []Point {
 
 // inOrder returns the points of a series by their second.
 func inOrder(points map[int]*Point) []Point {
-	list := make([]Point, 0, len(points))
-	for _, second := range slices.Sorted(maps.Keys(points)) {
-		list = append(list, *points[second])
-	}
-	return list
+	return each.Of(slices.Sorted(maps.Keys(points)), func(second int) Point { return *points[second] })
 }
 
 func millis(d time.Duration) float64 { return round(float64(d)/float64(time.Millisecond), 3) }

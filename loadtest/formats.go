@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/jedib0t/go-pretty/v6/table"
 )
 
 // SchemaVersion is the version of result.json's format, as in report.Result.
@@ -49,11 +51,8 @@ func (r Result) Failures() (out []report.Failure) {
 }
 
 // Whys are the reasons in the order of the failures: what decided the verdict comes first.
-func (r Result) Whys() (out []string) {
-	for _, f := range r.Failures() {
-		out = append(out, strings.Join(append(f.Clauses, f.Why), ": "))
-	}
-	return out
+func (r Result) Whys() []string {
+	return each.Of(r.Failures(), func(f report.Failure) string { return strings.Join(append(f.Clauses, f.Why), ": ") })
 }
 
 // why is the reason why a threshold is broken.
@@ -104,47 +103,25 @@ func (r Result) WriteSummary(w io.Writer) error {
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "\n%s\n", note)
 	}
-	if len(r.Shards) > 0 {
-		b.WriteString("\n| shard | started | sent | | directory |\n|---|---|--:|---|---|\n")
-	}
-	for _, s := range r.Shards {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | `%s` |\n", s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), s.Dir)
-	}
+	tableIn(&b, "\n| shard | started | sent | | directory |\n|---|---|--:|---|---|\n", r.Shards, func(s Shard) table.Row {
+		return table.Row{s.Label(), s.Begin(), amount.Number(s.Sent), s.Said(), "`" + s.Dir + "`"}
+	})
 	b.WriteString("\n| outcome | count | p50 | p90 | p95 | p99 | max |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	for _, o := range r.rows() {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", o.Name, amount.Number(o.Count), ms(o.Scheduled.P50), ms(o.Scheduled.P90), ms(o.Scheduled.P95), ms(o.Scheduled.P99), ms(o.Scheduled.Max))
-	}
-	if len(r.Stages) > 0 {
-		b.WriteString("\n| stage | sent | p50 | p99 | max | errors |\n|---|--:|--:|--:|--:|--:|\n")
-	}
-	for _, s := range r.Stages {
-		all, shown := s.Latency(), ms
-		if s.Sent == 0 {
-			shown = func(float64) string { return "-" }
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", s.Name, amount.Number(s.Sent), shown(all.P50), shown(all.P99), shown(all.Max), amount.Number(s.Errors()))
-	}
-	if len(r.Thresholds) > 0 {
-		b.WriteString("\n| threshold | limit | measured | |\n|---|--:|--:|---|\n")
-	}
-	for _, t := range r.Thresholds {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Name, t.Bound(), t.Value, r.Said(t).Word)
-	}
+	tableIn(&b, "", r.rows(), func(o Outcome) table.Row {
+		l := o.Scheduled
+		return table.Row{o.Name, amount.Number(o.Count), ms(l.P50), ms(l.P90), ms(l.P95), ms(l.P99), ms(l.Max)}
+	})
+	tableIn(&b, "\n| stage | sent | p50 | p99 | max | errors |\n|---|--:|--:|--:|--:|--:|\n", r.Stages, StageResult.row)
+	tableIn(&b, "\n| threshold | limit | measured | |\n|---|--:|--:|---|\n", r.Thresholds, r.thresholdRow)
 	if why := r.unjudgedWhy(); why != "" {
 		b.WriteString("\n" + why + "\n")
 	}
-	if len(r.Phases) > 0 {
-		b.WriteString("\n| phase | whose | p50 | p99 |\n|---|---|--:|--:|\n")
-	}
-	for _, p := range r.Phases {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.Name, p.Who, ms(p.P50), ms(p.P99))
-	}
-	if len(r.Search) > 0 {
-		b.WriteString("\n| rate | p50 | p99 | | outcomes | why |\n|--:|--:|--:|---|---|---|\n")
-	}
-	for _, s := range r.Search {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", perSecond(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends(), strings.ReplaceAll(strings.Join(s.Reasons, "; "), "|", "\\|"))
-	}
+	tableIn(&b, "\n| phase | whose | p50 | p99 |\n|---|---|--:|--:|\n", r.Phases, func(p Phase) table.Row {
+		return table.Row{p.Name, p.Who, ms(p.P50), ms(p.P99)}
+	})
+	tableIn(&b, "\n| rate | p50 | p99 | | outcomes | why |\n|--:|--:|--:|---|---|---|\n", r.Search, func(s Step) table.Row {
+		return append(s.row(), strings.ReplaceAll(strings.Join(s.Reasons, "; "), "|", "\\|"))
+	})
 	if g := r.Guarantees; g != nil && g.NotJudged == "" {
 		report.SummarizeLedger(&b, g.Rows)
 		for _, note := range g.Notes() {

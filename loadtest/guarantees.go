@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 )
@@ -28,12 +29,7 @@ func (g *Guarantees) breached() (rows []judge.Row) {
 	if g == nil {
 		return nil
 	}
-	for _, r := range g.Rows {
-		if r.Status == judge.Fail {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+	return each.If(g.Rows, func(r judge.Row) bool { return r.Status == judge.Fail })
 }
 
 // settle adds the checkers' verdicts.

@@ -47,8 +47,8 @@ func (r *runner) judge(s *schedule, c *collector, src *source, w *wire, interrup
 	if c.aborted != nil {
 		res.Notes = append(res.Notes, fmt.Sprintf("stopped after %s of %s, because %s was broken", amount.Number(c.sent), amount.Many(int(s.total), "request"), c.aborted.Name))
 	}
-	if p := r.api.promise; p != nil && p.unread != nil {
-		res.doubt("answers were not checked: " + strings.ReplaceAll(p.unread.Error(), "\n", "; "))
+	if unread := r.api.promise.unread; unread != nil {
+		res.doubt("answers were not checked: " + strings.ReplaceAll(unread.Error(), "\n", "; "))
 	}
 	if res.Faults = c.faults; len(r.plan.Faults) > len(c.faults) {
 		res.Notes = append(res.Notes, "the generator of the first shard arms the faults, because all share the control listener")
@@ -126,10 +126,7 @@ func (r *runner) broken(c *collector) *Threshold {
 
 // judgeContract fails a run with an answer that doesn't match the documents.
 func (r *runner) judgeContract(res *Result) {
-	c := r.api.promise
-	if c == nil {
-		return
-	}
+	c := &r.api.promise
 	res.Validated, res.Breaches = c.checked.Load(), c.bad.Load()
 	if why := c.first.Load(); why != nil {
 		res.FirstBreach = *why

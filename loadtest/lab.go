@@ -47,7 +47,7 @@ const hitsApart = 3.0
 // newLab reads the lab's part of a history from the run's start on; nil if it has none.
 func newLab(events []history.Event, started time.Time, seconds int) *Lab {
 	lab := &Lab{Seconds: make([]LabSecond, seconds)}
-	fleet, faults, next, any := report.NewFleet(), newFaultTimes(), 0, false
+	fleet, faults, next, any := report.NewFleet(), &faultTimes{lines: map[string]map[string]bool{}, open: map[string]*FaultTime{}, hits: map[string]*FaultTime{}}, 0, false
 	begin := started.UnixNano()
 	fill := func(until int) {
 		for ; next < min(until, seconds); next++ {
@@ -86,10 +86,6 @@ type faultTimes struct {
 	open  map[string]*FaultTime
 	hits  map[string]*FaultTime
 	done  []FaultTime
-}
-
-func newFaultTimes() *faultTimes {
-	return &faultTimes{lines: map[string]map[string]bool{}, open: map[string]*FaultTime{}, hits: map[string]*FaultTime{}}
 }
 
 func (f *faultTimes) see(e *history.Event, at float64) {

@@ -5,11 +5,13 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
@@ -20,11 +22,7 @@ var embedded embed.FS
 // Embedded lists the names of the plans that ship with the binary.
 func Embedded() []string {
 	entries, _ := embedded.ReadDir("plans") // embedded: cannot fail
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
-	}
-	return names
+	return each.Of(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
 }
 
 // Source is the text of an embedded plan.

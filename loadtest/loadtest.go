@@ -35,7 +35,7 @@ type Options struct {
 	Progress  live.Screen         // its zero value is silent
 	Seed      int64               // 0: the plan's, else 1
 	AllowHost bool                // allow a target that is not loopback
-	Metrics   *Metrics            // what is counted while it runs; nil: nothing
+	Metrics   *Metrics            // what is counted while it runs; nil: nobody looks
 	Link      string              // how the run's own boards reach the broker, for the report; "" = they aren't its own
 	Client    string              // their MQTT client
 	Report    *Report             // how soon they report; nil: unknown

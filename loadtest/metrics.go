@@ -8,7 +8,7 @@ import (
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
-// Metrics are what a load counts while it runs. The labels come from closed lists. nil counts nothing.
+// Metrics are what a load counts while it runs. The labels come from closed lists.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -46,37 +46,8 @@ func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
 // answered counts a finished request.
 func (m *Metrics) answered(outcome vocab.Outcome, took, since, lag time.Duration) {
-	if m == nil {
-		return
-	}
 	m.requests.WithLabelValues(string(outcome)).Inc()
 	m.seconds.WithLabelValues("sent").Observe(took.Seconds())
 	m.seconds.WithLabelValues("planned").Observe(since.Seconds())
 	m.lag.Observe(lag.Seconds())
-}
-
-// plans notes how many requests per second the plan asks for now.
-func (m *Metrics) plans(rate float64) {
-	if m != nil {
-		m.planned.Set(rate)
-	}
-}
-
-func (m *Metrics) replay() {
-	if m != nil {
-		m.replayed.Inc()
-	}
-}
-
-func (m *Metrics) couldntSend() {
-	if m != nil {
-		m.unsent.Inc()
-	}
-}
-
-// pause is called when nothing is planned.
-func (m *Metrics) pause() {
-	if m != nil {
-		m.planned.Set(0)
-	}
 }

@@ -29,7 +29,7 @@ func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 		return 0, true
 	}
 	wait := p.at(int64(hits)) - elapsed
-	p.metrics.plans(p.rate((elapsed + max(wait, 0)/2).Seconds())) // in the middle of a pause, 0
+	p.metrics.planned.Set(p.rate((elapsed + max(wait, 0)/2).Seconds())) // in the middle of a pause, 0
 	if wait > long {
 		if client.Pause(p.ctx, wait-long/2) != nil {
 			return 0, true

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/world"
 )
@@ -120,19 +122,11 @@ func (p Plan) withDefaults() Plan {
 	def(&p.Commands, Mix{Open: 1})
 	def(&p.Name, "load")
 	def(&p.Reason, "load "+p.Name)
-	if p.RepeatedAtOnce == nil {
-		half := Share(0.5)
-		p.RepeatedAtOnce = &half
-	}
+	def(&p.RepeatedAtOnce, new(Share(0.5)))
 	return p
 }
 
-func def[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}
+func def[T comparable](v *T, d T) { *v = cmp.Or(*v, d) }
 
 // Problems checks a plan that isn't from a file: what is zero was left out, except that a ramp may end at 0.
 func (p Plan) Problems() []Problem { return p.ProblemsIn(p.has) }
@@ -179,14 +173,10 @@ func (p Plan) values(given func(key string) bool) []Problem {
 
 // Err is nil for a valid plan.
 func (p Plan) Err() error {
-	var lines []string
-	for _, b := range p.Problems() {
-		lines = append(lines, b.Path+": "+b.Message)
+	if lines := each.Of(p.Problems(), func(b Problem) string { return b.Path + ": " + b.Message }); len(lines) > 0 {
+		return &PlanError{lines}
 	}
-	if lines == nil {
-		return nil
-	}
-	return &PlanError{lines}
+	return nil
 }
 
 type check struct {

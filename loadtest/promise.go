@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"context"
 	"net/http"
 	"sync/atomic"
 
@@ -17,25 +16,15 @@ type promise struct {
 	first    atomic.Pointer[string] // describes the first mismatch
 }
 
-func (a *api) readPromise(ctx context.Context, via http.RoundTripper) *promise {
-	c, err := contract.Read(func(path string) ([]byte, error) { return a.fetch(ctx, via, path) })
-	return &promise{contract: c, unread: err}
-}
-
 // restart counts from 0 again, for the next step of a search.
 func (p *promise) restart() {
-	if p != nil {
-		p.checked.Store(0)
-		p.bad.Store(0)
-		p.first.Store(nil)
-	}
+	p.checked.Store(0)
+	p.bad.Store(0)
+	p.first.Store(nil)
 }
 
 // check is safe for concurrent use.
 func (p *promise) check(r request, resp *http.Response, body []byte) {
-	if p == nil {
-		return
-	}
 	checked, err := p.contract.Check(r.method, r.route, resp.StatusCode, resp.Header.Get("Content-Type"), body)
 	if checked {
 		p.checked.Add(1)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
@@ -211,11 +212,8 @@ func (r *runner) gather(ctx context.Context, target Target, log *history.Log, cl
 
 // ordered merges a group's lists into one order, numbered on from the previous group.
 func (t *told) ordered(lists [][]history.Event) []history.Event {
-	of := func(which []int) (out [][]history.Event) {
-		for _, i := range which {
-			out = append(out, lists[i])
-		}
-		return out
+	of := func(which []int) [][]history.Event {
+		return each.Of(which, func(i int) []history.Event { return lists[i] })
 	}
 	var events []history.Event
 	if t.begun != nil {

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"crypto/tls"
@@ -20,6 +21,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/contract"
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/live"
@@ -62,7 +64,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	base, err := checkHost(t.HTTP, o.AllowHost)
+	base, err := CheckHost(t.HTTP, o.AllowHost)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +81,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 	r := &runner{plan: p.withDefaults(), opts: o, target: t, seed: o.Seed, via: o.transport, trust: t.TLS, shard: part}
 	def(&r.seed, p.Seed)
 	def(&r.seed, 1)
+	r.opts.Metrics = cmp.Or(o.Metrics, NewMetrics())
 	r.api = &api{base: base, run: strings.ToLower(crand.Text()[:13]), history: o.History, domain: &domain{clock: o.Clock}}
 	if r.via == nil {
 		r.via = newTransport(nil, t.TLS)
@@ -103,7 +106,7 @@ func prepare(ctx context.Context, t Target, p Plan, o Options) (*runner, error) 
 		r.meter = client.MeasureClocks(ctx, clients(t))
 	}
 	r.begun = history.Event{At: r.api.now().UnixMilli(), WallNs: clock.WallNow().UnixNano(), Text: r.api.run}
-	r.api.promise = r.api.readPromise(ctx, r.via)
+	r.api.promise.contract, r.api.promise.unread = contract.Read(func(path string) ([]byte, error) { return r.api.fetch(ctx, r.via, path) })
 	return r, r.open(ctx, places)
 }
 
@@ -117,13 +120,8 @@ func (r *runner) close() {
 	}
 }
 
-// CheckHost says whether a load may go to a target, before anything is sent there. Error: ErrHost.
-func CheckHost(target string, allowed bool) error {
-	_, err := checkHost(target, allowed)
-	return err
-}
-
-func checkHost(target string, allowed bool) (*url.URL, error) {
+// CheckHost is a target's address if a load may go there; nothing is sent there. Error: ErrHost.
+func CheckHost(target string, allowed bool) (*url.URL, error) {
 	base, err := url.Parse(target)
 	if err != nil || base.Host == "" {
 		return nil, fmt.Errorf("target %q is not an address like http://127.0.0.1:8080", target)
@@ -228,7 +226,7 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 	defer stop()
 	c := newCollector()
 	c.pacer, c.metrics = &pacer{schedule: s, ctx: pacing, metrics: r.opts.Metrics}, r.opts.Metrics
-	defer c.metrics.pause()
+	defer c.metrics.planned.Set(0)
 	defer c.progress(r.opts.Progress, s, name)()
 	end := r.disturb(ctx, src.uses)
 	var failed error
@@ -278,7 +276,7 @@ func (c *collector) progress(screen live.Screen, s *schedule, name string) (stop
 		}
 		last := c.series.newest - 1
 		if p, open := c.series.points[last], c.series.open[last]; p != nil && open != nil {
-			since := slices.Sorted(slices.Values(open.since))
+			since := slices.Sorted(slices.Values(open))
 			out += fmt.Sprintf("; last second: %s sent, p99 %s, slowest %s, lag %s", amount.Number(p.Sent), ms(plot.Quantile(since, 0.99)), ms(p.Max), ms(p.Lag))
 		}
 		return out

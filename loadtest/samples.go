@@ -10,6 +10,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/mask"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -116,11 +117,9 @@ func (r Result) showing(t Threshold) (out []report.Exchange) {
 
 // shown are a few requests, the slowest last, because reports open the last.
 func (r Result) shown(about func(Sample) bool) (out []report.Exchange) {
-	some := slices.DeleteFunc(slices.Clone(r.Samples), func(s Sample) bool { return !about(s) })
+	some := each.If(r.Samples, about)
 	slices.SortStableFunc(some, slower)
-	for _, s := range some[:min(len(some), 2*slowestKept)] {
-		out = append(out, s.Exchange)
-	}
+	out = each.Of(some[:min(len(some), 2*slowestKept)], func(s Sample) report.Exchange { return s.Exchange })
 	slices.Reverse(out)
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/shard"
 )
@@ -95,7 +96,7 @@ func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err er
 	}
 	known := slices.ContainsFunc(all, func(pl Place) bool { return pl.Doors > 0 })
 	weights := make([]int64, p.Of)
-	if kind == "live" && !hasKind(all, kind) {
+	if kind == "live" && !slices.ContainsFunc(all, func(p Place) bool { return p.Kind == kind }) {
 		kind = "test"
 	}
 	at, sum := map[string]Place{}, sha256.New()
@@ -129,10 +130,6 @@ func (p Part) take(places []Place, kind string) (mine []Place, of *Shard, err er
 	return mine, of, nil
 }
 
-func hasKind(places []Place, kind string) bool {
-	return slices.ContainsFunc(places, func(p Place) bool { return p.Kind == kind })
-}
-
 // sieve drops what a shared server told about other shards' places.
 type sieve struct {
 	mine, foreign map[string]bool // places; boards
@@ -143,11 +140,7 @@ func newSieve(of *Shard) *sieve {
 	if of == nil {
 		return nil
 	}
-	s := &sieve{mine: map[string]bool{}, foreign: map[string]bool{}}
-	for _, id := range of.Places {
-		s.mine[id] = true
-	}
-	return s
+	return &sieve{mine: each.Set(of.Places, func(id string) string { return id }), foreign: map[string]bool{}}
 }
 
 // keeps must be called for the events in order: for some, only earlier ones tell which place they belong to.

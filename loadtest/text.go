@@ -114,6 +114,19 @@ func tableOf[T any](all []T, row func(T) table.Row, columns int, header ...any) 
 	return t.Render()
 }
 
+// tableIn writes a table of Markdown, with a row for each of all under the head; nothing without any.
+func tableIn[T any](b *strings.Builder, head string, all []T, row func(T) table.Row) {
+	if len(all) > 0 {
+		b.WriteString(head)
+	}
+	for _, x := range all {
+		for _, cell := range row(x) {
+			fmt.Fprintf(b, "| %v ", cell)
+		}
+		b.WriteString("|\n")
+	}
+}
+
 // latencies: for each outcome the time since scheduled, and under it the service time.
 func (r Result) latencies() string {
 	t := newTable(9, "outcome", "count", "mean", "p50", "p90", "p95", "p99", "p99.9", "max")
@@ -147,19 +160,23 @@ func (r Result) shardTable() string {
 
 // stageTable: how each stage of a run with several went.
 func (r Result) stageTable() string {
-	return tableOf(r.Stages, func(s StageResult) table.Row {
-		all := s.Latency()
-		if s.Sent == 0 {
-			return table.Row{s.Name, 0, "-", "-", "-", 0}
-		}
-		return table.Row{s.Name, amount.Number(s.Sent), ms(all.P50), ms(all.P99), ms(all.Max), amount.Number(s.Errors())}
-	}, 6, "stage", "sent", "p50", "p99", "max", "errors")
+	return tableOf(r.Stages, StageResult.row, 6, "stage", "sent", "p50", "p99", "max", "errors")
+}
+
+func (s StageResult) row() table.Row {
+	all := s.Latency()
+	if s.Sent == 0 {
+		return table.Row{s.Name, 0, "-", "-", "-", 0}
+	}
+	return table.Row{s.Name, amount.Number(s.Sent), ms(all.P50), ms(all.P99), ms(all.Max), amount.Number(s.Errors())}
 }
 
 func (r Result) thresholdTable() string {
-	return strings.TrimSuffix(tableOf(r.Thresholds, func(h Threshold) table.Row {
-		return table.Row{h.Name, h.Bound(), h.Value, r.Said(h).Word}
-	}, 4, "threshold", "limit", "measured", "verdict")+"\n"+r.unjudgedWhy(), "\n")
+	return strings.TrimSuffix(tableOf(r.Thresholds, r.thresholdRow, 4, "threshold", "limit", "measured", "verdict")+"\n"+r.unjudgedWhy(), "\n")
+}
+
+func (r Result) thresholdRow(h Threshold) table.Row {
+	return table.Row{h.Name, h.Bound(), h.Value, r.Said(h).Word}
 }
 
 // phaseTable: where the time of a command goes.
@@ -175,9 +192,13 @@ func (r Result) searchTable() string {
 		for _, reason := range s.Reasons {
 			why += fmt.Sprintf("\n%s: %s", perSecond(s.Rate), reason)
 		}
-		return table.Row{perSecond(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends()}
+		return s.row()
 	}, 4, "rate", "p50", "p99", "verdict", "outcomes")
 	return t + why
+}
+
+func (s Step) row() table.Row {
+	return table.Row{perSecond(s.Rate), ms(s.P50), ms(s.P99), s.Verdict, s.Ends()}
 }
 
 func (r Result) compareTable() string {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Environment is where a load was measured: without it, figures of two runs can't be compared.
@@ -58,20 +59,15 @@ func (e Environment) said() string {
 }
 
 // Setting is the environment, the processes and the planned faults in sentences, for reports.
-func (r Result) Setting() (out []string) {
-	for _, f := range r.Faults {
-		out = append(out, f.said())
-	}
+func (r Result) Setting() []string {
+	out := each.Of(r.Faults, FaultUse.said)
 	if r.Environment != nil {
 		out = append(out, r.Environment.said())
 		if b := r.Environment.Report; b != nil {
 			out = append(out, fmt.Sprintf("simulated boards report after %s (p50) and %s (p99), which every command waits for; fleet.report in a plan changes that", span(b.P50), span(b.P99)))
 		}
 	}
-	for _, p := range r.Processes {
-		out = append(out, p.said(r.Seconds))
-	}
-	return out
+	return append(out, each.Of(r.Processes, func(p Process) string { return p.said(r.Seconds) })...)
 }
 
 // counted is what a process says of itself.

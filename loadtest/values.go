@@ -18,10 +18,8 @@ type Rate float64
 // Share is a part of one, written as "10%" or 0.1.
 type Share float64
 
-// MarshalText implements encoding.TextMarshaler.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(unquote(b))
 	if err != nil || v < 0 {
@@ -31,12 +29,11 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalText implements encoding.TextMarshaler. It keeps all digits: a merge computes the shards' requests again from what it reads.
+// MarshalText keeps all digits: a merge computes the shards' requests again from what it reads.
 func (r Rate) MarshalText() ([]byte, error) {
 	return []byte(strconv.FormatFloat(float64(r), 'f', -1, 64) + "/s"), nil
 }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (r *Rate) UnmarshalText(b []byte) error {
 	num, per, _ := strings.Cut(unquote(b), "/")
 	div, known := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[per]
@@ -48,10 +45,8 @@ func (r *Rate) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalText implements encoding.TextMarshaler.
 func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
 func (s *Share) UnmarshalText(b []byte) error {
 	v, err := amount.ParseShare(unquote(b))
 	if err != nil || !(v >= 0 && v <= 1) {
@@ -65,14 +60,10 @@ func (d Duration) String() string { return time.Duration(d).String() }
 func (r Rate) String() string     { return number(float64(r)) + "/s" }
 func (s Share) String() string    { return number(float64(s)*100) + "%" }
 
-// UnmarshalJSON takes numbers too.
+// Their JSON may be numbers, too.
 func (d *Duration) UnmarshalJSON(b []byte) error { return d.UnmarshalText(b) }
-
-// UnmarshalJSON takes numbers too.
-func (r *Rate) UnmarshalJSON(b []byte) error { return r.UnmarshalText(b) }
-
-// UnmarshalJSON takes numbers too.
-func (s *Share) UnmarshalJSON(b []byte) error { return s.UnmarshalText(b) }
+func (r *Rate) UnmarshalJSON(b []byte) error     { return r.UnmarshalText(b) }
+func (s *Share) UnmarshalJSON(b []byte) error    { return s.UnmarshalText(b) }
 
 func unquote(b []byte) string { return strings.Trim(strings.TrimSpace(string(b)), `"'`) }
 

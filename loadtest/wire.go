@@ -120,14 +120,10 @@ func newTransport(source net.IP, trust *tls.Config) *http.Transport {
 	if source != nil {
 		loopback.From(d, source)
 	}
-	return &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 1 << 20, IdleConnTimeout: 15 * time.Second,
-		DisableCompression: true, Protocols: http1(), TLSClientConfig: trust}
-}
-
-func http1() *http.Protocols {
-	var p http.Protocols
-	p.SetHTTP1(true)
-	return &p
+	t := &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 1 << 20, IdleConnTimeout: 15 * time.Second,
+		DisableCompression: true, Protocols: new(http.Protocols), TLSClientConfig: trust}
+	t.Protocols.SetHTTP1(true)
+	return t
 }
 
 // errInterrupted means that a hit was cancelled because the run was interrupted, whatever it was waiting for.

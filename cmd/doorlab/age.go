@@ -112,7 +112,6 @@ type span time.Duration
 
 var spanUnits = map[string]time.Duration{"d": day, "w": 7 * day, "y": 365 * day}
 
-// Set implements pflag.Value.
 func (s *span) Set(text string) error {
 	if n := len(text); n > 1 {
 		if unit := spanUnits[text[n-1:]]; unit > 0 {
@@ -132,7 +131,6 @@ func (s *span) Set(text string) error {
 	return nil
 }
 
-// String implements pflag.Value.
 func (s *span) String() string {
 	if d := time.Duration(*s); d >= day && d%day == 0 {
 		return fmt.Sprintf("%dd", d/day)
@@ -140,5 +138,4 @@ func (s *span) String() string {
 	return strings.TrimSuffix(strings.TrimSuffix(time.Duration(*s).String(), "0s"), "0m")
 }
 
-// Type implements pflag.Value.
 func (*span) Type() string { return "duration" }

@@ -104,10 +104,7 @@ func (a *aim) align(ctx context.Context) (err error) {
 	if server.State == "frozen" {
 		return nil
 	}
-	if err := a.run(ctx); err != nil {
-		return callError(err)
-	}
-	return nil
+	return callError(a.run(ctx))
 }
 
 // run lets all clocks run again, the server's last.

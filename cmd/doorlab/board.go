@@ -141,12 +141,8 @@ func boardList(e *env) *cobra.Command {
 	var part pageFlags
 	return labCommand(e, "list", "List boards with phase, outage age and revisions", "  doorlab board list --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
-			q, err := part.query(l)
-			if err != nil {
-				return err
-			}
 			var list []boardRow
-			return l.page("/boards", q, "board", &list, func() int {
+			return l.page("/boards", part.query(l), "board", &list, func() int {
 				names := l.names()
 				rows := each.Of(list, func(b boardRow) []string { return b.cells(names) })
 				l.list(boardHeading, rows, "No simulated boards here.")
@@ -173,10 +169,7 @@ func boardShow(e *env) *cobra.Command {
 
 // dropped says which of a board's messages the server dropped; "" if none.
 func (b *boardRow) dropped() string {
-	var told []string
-	for _, why := range slices.Sorted(maps.Keys(b.Dropped)) {
-		told = append(told, fmt.Sprintf("%s %d", why, b.Dropped[why]))
-	}
+	told := each.Of(slices.Sorted(maps.Keys(b.Dropped)), func(why string) string { return fmt.Sprintf("%s %d", why, b.Dropped[why]) })
 	if len(told) == 0 {
 		return ""
 	}

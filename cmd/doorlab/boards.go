@@ -89,10 +89,8 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if f.control != "" {
-		if err := address("control", f.control); err != nil {
-			return err
-		}
+	if err := ifAny("control", f.control); err != nil {
+		return err
 	}
 	token, err := secretOf(f.token, f.tokenFile)
 	if err != nil {

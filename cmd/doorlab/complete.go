@@ -11,6 +11,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/loadtest"
@@ -102,15 +103,12 @@ func faultsInForce(ctx context.Context, c client.Client) []string {
 }
 
 // listed are the lines of a list of the control API, none if it can't be asked.
-func listed[T any](ctx context.Context, c client.Client, path string, line func(T) string) (out []string) {
+func listed[T any](ctx context.Context, c client.Client, path string, line func(T) string) []string {
 	var list []T
 	if c.Do(ctx, "GET", control.Prefix+path, nil, &list) != nil {
 		return nil
 	}
-	for _, row := range list {
-		out = append(out, line(row))
-	}
-	return out
+	return each.Of(list, line)
 }
 
 // completions tells every command what its flags and arguments can be. Flags of one
@@ -121,23 +119,19 @@ func completions(root *cobra.Command, e *env) {
 		"clock": fixed("real", "virtual"), "link": fixed("memory", "tcp"), "client": fixed("paho", "light"), "scope": fixed("space:partner", "device:door"),
 		"command": fixed("open", "hold", "close"), "place": asked(e, placeNames), "board": asked(e, boardNames), "from": words(loadtest.Embedded),
 	}
+	board := once(asked(e, boardNames))
 	scenarioNames := func() []string { names, _ := builtIn(); return names } // embedded: cannot fail
 	args := map[string]cobra.CompletionFunc{
 		"check": orFiles(scenarioNames), "check list": orFiles(scenarioNames), "load": orFiles(loadtest.Embedded),
 		"load new":  cobra.NoFileCompletions,
 		"fault add": once(words(faults.Names)), "fault remove": once(asked(e, faultsInForce)),
-		"board show": once(asked(e, boardNames)), "board journal": once(asked(e, boardNames)), "board tail": once(asked(e, boardNames)),
-		"board detach": once(asked(e, boardNames)), "board attach": once(asked(e, boardNames)), "board rotate": once(asked(e, boardNames)),
+		"board show": board, "board journal": board, "board tail": board, "board detach": board, "board attach": board, "board rotate": board,
 		"place show": once(asked(e, placeNames)), "place set": once(asked(e, placeNames)),
 	}
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			complete := flags[f.Name]
-			if why := c.Name() == "why"; f.Name == "link" && why { // an entry link
-				complete = nil
-			}
-			if complete != nil {
+			if complete := flags[f.Name]; complete != nil && !(f.Name == "link" && c.Name() == "why") { // there it is an entry link
 				_ = c.RegisterFlagCompletionFunc(f.Name, complete) // fails only for a flag that isn't there
 			}
 		})

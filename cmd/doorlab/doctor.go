@@ -28,13 +28,8 @@ func doctorCommand(e *env) *cobra.Command {
 		Example: `  doorlab doctor
   doorlab doctor --data /var/lib/doorlab --http 0.0.0.0:8080`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			for flag, addr := range map[string]string{"http": http, "mqtt": mqtt, "control": control} {
-				if addr == "" && flag == "control" {
-					continue
-				}
-				if err := address(flag, addr); err != nil {
-					return err
-				}
+			if err := cmp.Or(address("http", http), address("mqtt", mqtt), ifAny("control", control)); err != nil {
+				return err
 			}
 			data = cmp.Or(data, os.TempDir())
 			m := doctor.Machine{Descriptors: listen.Descriptors(), Memory: doctor.Memory(os.DirFS("/")), CPUs: runtime.GOMAXPROCS(0)}

@@ -41,14 +41,11 @@ The same seed generates the same sequences.`,
   doorlab check --boards 2 found/explore-7-31.yaml   # run again what was found`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
+			if err := cmp.Or(f.check(), v.check()); err != nil {
 				return err
 			}
 			if f.For == 0 && f.Sequences == 0 && f.Steps == 0 {
 				f.For = time.Minute
-			}
-			if err := v.check(); err != nil {
-				return err
 			}
 			if err := writableOut(f.out); err != nil {
 				return err

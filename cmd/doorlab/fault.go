@@ -123,10 +123,8 @@ func faultAdd(e *env) *cobra.Command {
 					body[name] = v
 				}
 			}
-			for name, list := range map[string][]string{"board": boards, "door": doors, "command": commands} {
-				if given(name) && (len(list) == 0 || slices.Contains(list, "")) {
-					return usagef("--%s: must not be empty", name)
-				}
+			if err := cmp.Or(filled(l.c.Flags(), "board", boards), filled(l.c.Flags(), "door", doors), filled(l.c.Flags(), "command", commands)); err != nil {
+				return err
 			}
 			targets := 0
 			for _, given := range []bool{len(boards) > 0, place != "", given("share")} {
@@ -138,11 +136,7 @@ func faultAdd(e *env) *cobra.Command {
 				return usagef("fault add: say where the fault acts: give one of --board, --place and --share")
 			}
 			set("boards", len(boards) > 0, boards)
-			id, err := l.place(place)
-			if err != nil {
-				return err
-			}
-			set("placeId", id != "", id)
+			set("placeId", place != "", l.place(place))
 			set("share", given("share"), float64(share))
 			set("doorIds", len(doors) > 0, doors)
 			set("commands", len(commands) > 0, commands)
@@ -191,7 +185,6 @@ func (s *shareFlag) String() string {
 	return strconv.FormatFloat(float64(*s), 'f', -1, 64)
 }
 
-// Set implements pflag.Value.
 func (s *shareFlag) Set(text string) error {
 	v, err := amount.ParseShare(text)
 	*s = shareFlag(v)

@@ -70,11 +70,7 @@ func inboxList(e *env) *cobra.Command {
 			if err := page(limit, 0); err != nil {
 				return err
 			}
-			id, err := l.placeOrTest(place)
-			if err != nil {
-				return err
-			}
-			q := query(map[string]string{"placeId": id, "limit": strconv.Itoa(limit), "status": status, "path": path, "key": key})
+			q := query(map[string]string{"placeId": l.placeOrTest(place), "limit": strconv.Itoa(limit), "status": status, "path": path, "key": key})
 			var list []inboxRow
 			return l.do(http.MethodGet, "/inbox?"+q.Encode(), nil, &list, func() {
 				l.list("SEQ AT METHOD PATH STATUS CODE KEY MOVED", each.Of(list, func(r inboxRow) []string {
@@ -94,15 +90,11 @@ func inboxClear(e *env) *cobra.Command {
 	var place string
 	c := labCommand(e, "clear", "Delete a place's requests and restart its checklist", "  doorlab inbox clear --place plc_...", "no arguments",
 		func(l labCall, _ []string) error {
-			id, err := l.place(place)
-			if err == nil && id == "" {
-				err = usagef("inbox clear: --place is missing: name the place whose requests are to be deleted")
-			}
-			if err != nil {
-				return err
+			if place == "" {
+				return usagef("inbox clear: --place is missing: name the place whose requests are to be deleted")
 			}
 			var out struct{ Removed int }
-			return l.do(http.MethodDelete, "/inbox?placeId="+url.QueryEscape(id), nil, &out, func() { fmt.Fprintf(l.out, "%d removed\n", out.Removed) })
+			return l.do(http.MethodDelete, "/inbox?placeId="+url.QueryEscape(l.place(place)), nil, &out, func() { fmt.Fprintf(l.out, "%d removed\n", out.Removed) })
 		})
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
 	return c
@@ -119,16 +111,12 @@ func goLiveCommand(e *env) *cobra.Command {
 	c := labCommand(e, "go-live", "Check a partner's client by the requests it sent to the test place",
 		`  doorlab go-live                              # exit code 4 until every point is proven`, "no arguments",
 		func(l labCall, _ []string) error {
-			id, err := l.placeOrTest(place)
-			if err != nil {
-				return err
-			}
 			shown := false
 			var out struct {
 				Ready  bool
 				Points []goLivePoint
 			}
-			err = l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(id), nil, &out, func() {
+			err := l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(l.placeOrTest(place)), nil, &out, func() {
 				for _, p := range out.Points {
 					state := cmp.Or(map[string]string{golive.Unseen: "not yet proven"}[p.State], p.State)
 					fmt.Fprintf(l.out, "%s: %s\n        %s\n", state, p.Title, p.Says)

@@ -59,14 +59,19 @@ func judgeLoad(e *env, v *view, asJSON bool, dir string) error {
 	case err != nil:
 		return usagef("%s can't be judged: %s", dir, reason(err))
 	case asJSON:
-		b, err := json.MarshalIndent(res, "", "  ")
-		if err != nil {
-			return failf("%s", err)
-		}
-		fmt.Fprintln(e.out, string(b))
-	default:
-		v.tellLoad(e, res)
+		return resultJSON(e, res)
 	}
+	v.tellLoad(e, res)
+	return exitCode(res.ExitCode())
+}
+
+// resultJSON prints a load's result as JSON.
+func resultJSON(e *env, res loadtest.Result) error {
+	b, err := json.MarshalIndent(res, "", "  ")
+	if err != nil {
+		return failf("%s", err)
+	}
+	fmt.Fprintln(e.out, string(b))
 	return exitCode(res.ExitCode())
 }
 

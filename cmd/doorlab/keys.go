@@ -95,12 +95,8 @@ func keysCreate(e *env) *cobra.Command {
 			if place == "" {
 				return usagef("keys create: --place is missing; 'doorlab place list' shows the places")
 			}
-			place, err := l.place(place)
-			if err != nil {
-				return err
-			}
 			var out struct{ KeyID, APIKey string }
-			body := map[string]any{"placeId": place, "name": name, "scopes": scopes, "sim": sim}
+			body := map[string]any{"placeId": l.place(place), "name": name, "scopes": scopes, "sim": sim}
 			if err := l.do(http.MethodPost, "/keys", body, &out, func() { fmt.Fprintf(l.out, "%s %s\n", out.KeyID, out.APIKey) }); err != nil {
 				return err
 			}
@@ -119,16 +115,8 @@ func keysList(e *env) *cobra.Command {
 	return besideCommand(e, "list", "List keys, without their secrets", `  doorlab keys list
   doorlab keys list --place plc_... --control http://127.0.0.1:8081`, "no arguments",
 		func(l labCall, _ []string) error {
-			place, err := l.place(place)
-			if err != nil {
-				return err
-			}
-			query := ""
-			if place != "" {
-				query = "?placeId=" + url.QueryEscape(place)
-			}
 			var keys []control.Key
-			return l.do(http.MethodGet, "/keys"+query, nil, &keys, func() {
+			return l.do(http.MethodGet, "/keys?"+query(map[string]string{"placeId": l.place(place)}).Encode(), nil, &keys, func() {
 				names := l.names()
 				l.list("KEY PLACE NAME SCOPES REVOKED", each.Of(keys, func(k control.Key) []string {
 					return []string{k.KeyID, names.of(k.PlaceID), k.Name, strings.Join(k.Scopes, ","), orElse(k.RevokedAt, "-")}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/doorlab/doorlab/internal/doctor"
 	"github.com/doorlab/doorlab/internal/world"
@@ -27,6 +29,14 @@ func atLeast[N number](flag string, v, least N) error {
 func between[N number](flag string, v, least, most N) error {
 	if !(v >= least && v <= most) {
 		return usagef("--%s %v: must be %v to %v", flag, v, least, most)
+	}
+	return nil
+}
+
+// filled checks a list flag, if it was given: an empty one, such as "$X" with X unset, would select everything.
+func filled(flags *pflag.FlagSet, flag string, list []string) error {
+	if flags != nil && flags.Changed(flag) && (len(list) == 0 || slices.Contains(list, "")) {
+		return usagef("--%s: must not be empty", flag)
 	}
 	return nil
 }
@@ -59,12 +69,11 @@ func (f *pageFlags) flags(place, offset string) func(*cobra.Command) {
 }
 
 // query is the page as the control API takes it.
-func (f *pageFlags) query(l labCall) (url.Values, error) {
-	if err := page(f.limit, f.offset); err != nil {
-		return nil, err
+func (f *pageFlags) query(l labCall) url.Values {
+	if *l.failed = page(f.limit, f.offset); *l.failed != nil {
+		return nil
 	}
-	id, err := l.place(f.place)
-	return query(map[string]string{"placeId": id, "limit": strconv.Itoa(f.limit), "offset": strconv.Itoa(f.offset)}), err
+	return query(map[string]string{"placeId": l.place(f.place), "limit": strconv.Itoa(f.limit), "offset": strconv.Itoa(f.offset)})
 }
 
 // query are the values that aren't empty.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -82,7 +81,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 		return usagef("--secret-file and the --mqtt- flags are for boards in this process: they need --broker, the address of the target's MQTT broker")
 	}
 	if f.target != "" {
-		if err := loadtest.CheckHost(f.target, f.o.AllowHost); err != nil {
+		if _, err := loadtest.CheckHost(f.target, f.o.AllowHost); err != nil {
 			return usagef("--target: %s", err)
 		}
 	}
@@ -217,14 +216,8 @@ func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
 		return failf("--out: %s", reason(err))
 	case err != nil:
 		return usagef("%s", reason(err))
-	}
-	if asJSON {
-		b, err := json.MarshalIndent(res, "", "  ")
-		if err != nil {
-			return failf("%s", err)
-		}
-		fmt.Fprintln(e.out, string(b))
-		return exitCode(res.ExitCode())
+	case asJSON:
+		return resultJSON(e, res)
 	}
 	return e.after(exitCode(res.ExitCode()), v.printLoad(e, out, res))
 }

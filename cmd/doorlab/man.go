@@ -22,8 +22,7 @@ func manCommand(e *env) *cobra.Command {
 			root.DisableAutoGenTag = true
 			root.CompletionOptions.DisableDefaultCmd = true
 			manual := &doc.GenManHeader{Title: "DOORLAB", Section: "1", Source: "doorlab " + version(), Manual: "doorlab"} // dated SOURCE_DATE_EPOCH
-			err := doc.GenManTree(root, manual, args[0])
-			if err != nil {
+			if err := doc.GenManTree(root, manual, args[0]); err != nil {
 				return failf("%s", reason(err))
 			}
 			pages, err := fs.Glob(os.DirFS(args[0]), "doorlab*.1")

@@ -161,19 +161,14 @@ func mcpServer(b *toolbox) *mcp.Server {
 	})
 	add(s, "run", "Run a scenario in its own world and judge every guarantee that it touches", nil, b.run)
 	add(s, "explain", "Explain the verdict of a run: failures first, with the step, what was expected and what happened instead", reads, b.explain)
-	add(s, "schema", "The JSON Schema of scenario files", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
-		return b.command(ctx, "schema")
-	})
-	add(s, "faults", "Explain the faults that boards can have", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
-		return b.command(ctx, "fault", "names")
-	})
-	add(s, "faults_armed", "List the faults in force in the running lab", reads, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
-		return b.lab(ctx, "fault", "list")
-	})
+	words := func(run func(context.Context, ...string) (*mcp.CallToolResult, any, error), args ...string) func(context.Context, none) (*mcp.CallToolResult, any, error) {
+		return func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) { return run(ctx, args...) }
+	}
+	add(s, "schema", "The JSON Schema of scenario files", reads, words(b.command, "schema"))
+	add(s, "faults", "Explain the faults that boards can have", reads, words(b.command, "fault", "names"))
+	add(s, "faults_armed", "List the faults in force in the running lab", reads, words(b.lab, "fault", "list"))
 	add(s, "faults_add", "Arm a fault on simulated boards of the running lab", nil, b.addFault)
-	add(s, "faults_reset", "Remove every fault of the running lab", nil, func(ctx context.Context, _ none) (*mcp.CallToolResult, any, error) {
-		return b.lab(ctx, "fault", "reset")
-	})
+	add(s, "faults_reset", "Remove every fault of the running lab", nil, words(b.lab, "fault", "reset"))
 	add(s, "boards", "List boards of the running lab with phase, outage age and revisions", reads, func(ctx context.Context, in placeIn) (*mcp.CallToolResult, any, error) {
 		return b.lab(ctx, "board", "list", "--limit", "500", "--offset", strconv.Itoa(in.Offset), "--place", in.Place)
 	})

@@ -58,32 +58,34 @@ func (l labCall) names() nameOf {
 }
 
 // place is the id of a place that goes by its id or its name; "" stays "". An id isn't
-// looked up: a fleet in a process of its own doesn't know the places.
-func (l labCall) place(named string) (string, error) {
+// looked up: a fleet in a process of its own doesn't know the places. An error is l's.
+func (l labCall) place(named string) (id string) {
 	if named == "" || strings.HasPrefix(named, "plc_") {
-		return named, nil
+		return named
 	}
 	list, err := l.Places(l.c.Context())
-	if err != nil {
-		return "", callError(err)
+	if *l.failed = callError(err); err == nil {
+		id, *l.failed = pickPlace(list, named)
 	}
-	return pickPlace(list, named)
+	return id
 }
 
 // placeOrTest is the id of a place by its id or name, or of the only test place if none is named.
-func (l labCall) placeOrTest(named string) (string, error) {
+func (l labCall) placeOrTest(named string) string {
 	if named != "" {
 		return l.place(named)
 	}
 	list, err := l.Places(l.c.Context())
-	if err != nil {
-		return "", callError(err)
-	}
 	list = slices.DeleteFunc(list, func(p client.Place) bool { return p.Kind != "test" })
-	if len(list) != 1 {
-		return "", usagef("there are %d test places; give --place ('doorlab place list' shows them)", len(list))
+	switch {
+	case err != nil:
+		*l.failed = callError(err)
+	case len(list) != 1:
+		*l.failed = usagef("there are %d test places; give --place ('doorlab place list' shows them)", len(list))
+	default:
+		return list[0].PlaceID
 	}
-	return list[0].PlaceID, nil
+	return ""
 }
 
 // placeRow is a place as GET /places/{placeId} shows it.
@@ -119,12 +121,8 @@ func placeCommand(e *env) *cobra.Command {
 			}),
 		labCommand(e, "show PLACE", "Show a place's settings and doors", "  doorlab place show Gangnam", "one place, by id or name",
 			func(l labCall, args []string) error {
-				id, err := l.place(args[0])
-				if err != nil {
-					return err
-				}
 				var p placeRow
-				return l.do(http.MethodGet, "/places/"+url.PathEscape(id), nil, &p, func() { p.print(l) })
+				return l.do(http.MethodGet, "/places/"+url.PathEscape(l.place(args[0])), nil, &p, func() { p.print(l) })
 			}),
 		placeSet(e), placeDoor(e),
 	)
@@ -182,12 +180,8 @@ func placeSet(e *env) *cobra.Command {
 			if len(body) == 0 {
 				return usagef("place set: nothing to change; give at least one of --entry-phone, --phone-entry, --timezone, --closure, --holiday")
 			}
-			id, err := l.place(args[0])
-			if err != nil {
-				return err
-			}
 			var p placeRow
-			return l.do(http.MethodPatch, "/places/"+url.PathEscape(id), body, &p, func() { p.print(l) })
+			return l.do(http.MethodPatch, "/places/"+url.PathEscape(l.place(args[0])), body, &p, func() { p.print(l) })
 		})
 	c.Flags().StringVar(&phone, "entry-phone", "", "the number that people call, empty for none (default: unchanged)")
 	c.Flags().BoolVar(&entry, "phone-entry", false, "whether calls are answered (default: unchanged)")
@@ -240,15 +234,11 @@ func auditCommand(e *env) *cobra.Command {
 	var part pageFlags
 	return labCommand(e, "audit", "List who read or changed what, newest first", "  doorlab audit --place Gangnam --limit 20", "no arguments",
 		func(l labCall, _ []string) error {
-			q, err := part.query(l)
-			if err != nil {
-				return err
-			}
 			var list []struct {
 				At, PlaceID, KeyID, Action, Detail string
 				Count                              int
 			}
-			return l.page("/audit", q, "line", &list, func() int {
+			return l.page("/audit", part.query(l), "line", &list, func() int {
 				names := l.names()
 				rows := make([][]string, 0, len(list))
 				for _, a := range list {

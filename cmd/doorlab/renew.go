@@ -53,17 +53,12 @@ func renewal(args []string) (r testbed.Renewal, err error) {
 	if len(args) == 0 {
 		return r, usagef("renew: name what to replace: keys, boards, links, or several of them")
 	}
+	asks := map[string]*bool{"keys": &r.Keys, "boards": &r.Boards, "links": &r.Links}
 	for _, a := range args {
-		switch a {
-		case "keys":
-			r.Keys = true
-		case "boards":
-			r.Boards = true
-		case "links":
-			r.Links = true
-		default:
+		if asks[a] == nil {
 			return r, usagef("renew: %q must be one of keys, boards, links%s", a, near.Hint(a, renewable))
 		}
+		*asks[a] = true
 	}
 	return r, nil
 }

@@ -24,7 +24,6 @@ func (r *retention) fields() map[string]*time.Duration {
 	return map[string]*time.Duration{"records": &r.Records, "audit": &r.Audit, "grants": &r.Grants}
 }
 
-// Set implements pflag.Value.
 func (r *retention) Set(s string) error {
 	names, given := []string{"records", "audit", "grants"}, map[string]bool{}
 	for part := range strings.SplitSeq(s, ",") {
@@ -49,12 +48,10 @@ func (r *retention) Set(s string) error {
 	return nil
 }
 
-// String implements pflag.Value.
 func (r *retention) String() string {
 	d := testbed.Retention(*r).WithDefaults()
 	days := func(d time.Duration) int { return int(d / (24 * time.Hour)) }
 	return fmt.Sprintf("records=%dd,audit=%dd,grants=%dd", days(d.Records), days(d.Audit), days(d.Grants))
 }
 
-// Type implements pflag.Value.
 func (*retention) Type() string { return "days" }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,18 +25,10 @@ func routerCommand(e *env) *cobra.Command {
   doorlab router --shards 3 --boards 300 --cell-http 127.0.0.1:808{i} --cell-mqtt 127.0.0.1:188{i}   # prints the files`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if err := oneOf("clock", clock, "real", "virtual"); err != nil {
+			if err := cmp.Or(oneOf("clock", clock, "real", "virtual"), boardsFlag(boards, 0), address("http", rc.HTTP), address("mqtt", rc.MQTT)); err != nil {
 				return err
 			}
 			rc.Virtual = clock == "virtual"
-			if err := boardsFlag(boards, 0); err != nil {
-				return err
-			}
-			for flag, addr := range map[string]string{"http": rc.HTTP, "mqtt": rc.MQTT} {
-				if err := address(flag, addr); err != nil {
-					return err
-				}
-			}
 			rc.World = world.Default(max(seed, 1), boards)
 			if file != "" {
 				if rc.World, err = loadWorld(c.Context(), file, seed); err != nil {

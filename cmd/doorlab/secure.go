@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net/http"
 	"os"
@@ -27,13 +28,8 @@ func (f *listenerFiles) add(c *cobra.Command) {
 
 // check reports a flag without the one that belongs to it. link is the simulated boards'.
 func (f *listenerFiles) check(link string) error {
-	for _, pair := range []struct{ name, a, other, b string }{
-		{"tls-cert", f.http.Cert, "tls-key", f.http.Key},
-		{"mqtt-tls-cert", f.mqtt.Cert, "mqtt-tls-key", f.mqtt.Key},
-	} {
-		if err := together(pair.name, pair.a, pair.other, pair.b); err != nil {
-			return err
-		}
+	if err := cmp.Or(together("tls-cert", f.http.Cert, "tls-key", f.http.Key), together("mqtt-tls-cert", f.mqtt.Cert, "mqtt-tls-key", f.mqtt.Key)); err != nil {
+		return err
 	}
 	for flag, files := range map[string]certs.Files{"tls-cert": f.http, "mqtt-tls-cert": f.mqtt} {
 		if _, err := certs.Open(files, nil); err != nil {

@@ -8,7 +8,6 @@ import (
 // seedValue is a seed that was given, 0 if none was: 0 itself would be taken for none.
 type seedValue int64
 
-// Set implements pflag.Value.
 func (v *seedValue) Set(text string) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
@@ -21,7 +20,6 @@ func (v *seedValue) Set(text string) error {
 	return nil
 }
 
-// String implements pflag.Value.
 func (v *seedValue) String() string {
 	if *v == 0 {
 		return ""
@@ -29,5 +27,4 @@ func (v *seedValue) String() string {
 	return strconv.FormatInt(int64(*v), 10)
 }
 
-// Type implements pflag.Value.
 func (*seedValue) Type() string { return "int" }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/report"
@@ -59,21 +61,13 @@ func (p *selection) filters(c *cobra.Command) {
 }
 
 func (p *selection) check() error {
-	for _, given := range []struct {
-		flag string
-		list []string
-	}{{"clause", p.clauses}, {"label", p.labels}, {"only", p.only}} {
-		if p.flags != nil && p.flags.Changed(given.flag) && (len(given.list) == 0 || slices.Contains(given.list, "")) { // such as "$X" with X unset: it would select everything
-			return usagef("--%s: must not be empty", given.flag)
-		}
+	if err := cmp.Or(filled(p.flags, "clause", p.clauses), filled(p.flags, "label", p.labels), filled(p.flags, "only", p.only)); err != nil {
+		return err
 	}
 	if p.smoke {
 		p.labels = append(p.labels, "smoke")
 	}
-	if err := guarantees("clause", p.clauses, judge.Clauses()); err != nil {
-		return err
-	}
-	if err := atLeast("repeat", p.repeat, 1); err != nil {
+	if err := cmp.Or(guarantees("clause", p.clauses, judge.Clauses()), atLeast("repeat", p.repeat, 1)); err != nil {
 		return err
 	}
 	if p.shuffle != "" && p.shuffle != "new" {
@@ -223,11 +217,7 @@ func failedIn(dir string) (paths []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range res.Files {
-		if f.Status != judge.Pass {
-			paths = append(paths, f.Path)
-		}
-	}
+	paths = each.Of(each.If(res.Files, func(f report.FileResult) bool { return f.Status != judge.Pass }), func(f report.FileResult) string { return f.Path })
 	if len(paths) == 0 {
 		return nil, usagef("--failed: everything passed in %s", dir)
 	}
@@ -320,12 +310,9 @@ func scenarioFiles(args []string) ([]*engine.File, error) {
 }
 
 // builtIn are the names of the built-in scenarios.
-func builtIn() (names []string, err error) {
+func builtIn() ([]string, error) {
 	files, err := fs.Glob(scenarios.Files, "*.yaml")
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f, ".yaml"))
-	}
-	return names, err
+	return each.Of(files, func(f string) string { return strings.TrimSuffix(f, ".yaml") }), err
 }
 
 // fileError gives what is wrong with scenario files its exit code.

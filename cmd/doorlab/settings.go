@@ -172,6 +172,14 @@ func address(flag, addr string) error {
 	return nil
 }
 
+// ifAny checks an address that may be left out.
+func ifAny(flag, addr string) error {
+	if addr == "" {
+		return nil
+	}
+	return address(flag, addr)
+}
+
 // oneOf checks a flag against its values.
 func oneOf(flag, v string, allowed ...string) error {
 	if slices.Contains(allowed, v) {

@@ -10,9 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/client"
 	"github.com/spf13/cobra"
-
-	"github.com/doorlab/doorlab/internal/clock"
 )
 
 // tailEvery is how often board tail asks.
@@ -82,13 +81,5 @@ func (j journalRow) print(l labCall) {
 
 // waited waits; false when the context ended meanwhile.
 func waited(ctx context.Context, d time.Duration) bool {
-	done := make(chan struct{})
-	t := clock.WallAfter(d, func() { close(done) })
-	defer t.Stop()
-	select {
-	case <-done:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return client.Pause(ctx, d) == nil
 }

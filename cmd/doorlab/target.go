@@ -83,10 +83,7 @@ type aim struct {
 }
 
 func (f *targetFlags) check() error {
-	if err := cmp.Or(oneOf("link", f.link, testbed.Memory, testbed.TCP), oneOf("client", f.client, testbed.Paho, testbed.Light)); err != nil {
-		return err
-	}
-	if err := boardsFlag(f.boards, 1); err != nil {
+	if err := cmp.Or(oneOf("link", f.link, testbed.Memory, testbed.TCP), oneOf("client", f.client, testbed.Paho, testbed.Light), boardsFlag(f.boards, 1)); err != nil {
 		return err
 	}
 	if f.target == "" && len(f.control) > 0 {

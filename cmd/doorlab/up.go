@@ -177,24 +177,15 @@ func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.
 // check reports the first flag value that makes no sense.
 func (f *serverFlags) check() error {
 	errs := []error{oneOf("clock", f.clock, "real", "virtual"), oneOf("link", f.link, testbed.Memory, testbed.TCP),
-		oneOf("client", f.client, testbed.Paho, testbed.Light), address("http", f.http), address("mqtt", f.mqtt), f.tls.check(f.link)}
-	if f.control != "" {
-		errs = append(errs, address("control", f.control))
-	}
-	for flag, addr := range map[string]string{"metrics": f.metrics, "debug-addr": f.debug} {
-		if addr != "" {
-			errs = append(errs, address(flag, addr))
-		}
-	}
+		oneOf("client", f.client, testbed.Paho, testbed.Light), address("http", f.http), address("mqtt", f.mqtt), f.tls.check(f.link),
+		ifAny("control", f.control), ifAny("metrics", f.metrics), ifAny("debug-addr", f.debug)}
 	if host, _, _ := net.SplitHostPort(f.debug); f.debug != "" && !loopback.Is(host) {
 		errs = append(errs, usagef("--debug-addr %s: must be on loopback, e.g. 127.0.0.1:6060, because profiles show what is in memory", f.debug))
 	}
 	if f.otlp != "" && !isURL(f.otlp) {
 		errs = append(errs, usagef("--otlp %q: must be a URL like http://127.0.0.1:4318", f.otlp))
 	}
-	if f.sip != "" {
-		errs = append(errs, address("sip", f.sip))
-	}
+	errs = append(errs, ifAny("sip", f.sip))
 	if f.linkURL != "" {
 		errs = append(errs, linkBase(f.linkURL))
 	}

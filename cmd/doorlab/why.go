@@ -28,11 +28,7 @@ func whyCommand(e *env) *cobra.Command {
 			if exposure && phone+link+door+at != "" {
 				return usagef("why: --exposure is about a whole place; leave out --phone, --link, --door and --at")
 			}
-			id, err := l.place(place)
-			if err != nil {
-				return err
-			}
-			q := query(map[string]string{"placeId": id, "doorId": door, "phone": phone, "link": link, "at": at})
+			q := query(map[string]string{"placeId": l.place(place), "doorId": door, "phone": phone, "link": link, "at": at})
 			if exposure {
 				var list []why.Exposed
 				return l.do(http.MethodGet, "/exposure?"+q.Encode(), nil, &list, func() { printExposure(l, list) })

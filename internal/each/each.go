@@ -1,4 +1,4 @@
-// Package each turns one list into another: what there is of each element, or those that fit.
+// Package each turns one list into another, or into a map: what there is of each element, or those that fit.
 package each
 
 // Of lists what f makes of each element of in, in order. Without elements the list is empty, not nil.
@@ -16,6 +16,24 @@ func If[T any](in []T, fits func(T) bool) (out []T) {
 		if fits(v) {
 			out = append(out, v)
 		}
+	}
+	return out
+}
+
+// By groups the elements of in by a key, each group in order.
+func By[K comparable, T any](in []T, key func(T) K) map[K][]T {
+	out := map[K][]T{}
+	for _, v := range in {
+		out[key(v)] = append(out[key(v)], v)
+	}
+	return out
+}
+
+// Set is the set of what f makes of the elements of in.
+func Set[K comparable, T any](in []T, f func(T) K) map[K]bool {
+	out := map[K]bool{}
+	for _, v := range in {
+		out[f(v)] = true
 	}
 	return out
 }

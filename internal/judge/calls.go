@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -64,13 +65,7 @@ func (v *View) calls() []*call {
 
 // unsureCalls are requests that got no answer, or only that the server had failed, and may have taken effect all the same.
 func (v *View) unsureCalls() []*call {
-	out := parseCalls(v.unheard, 0)
-	for _, c := range v.known() {
-		if c.Status >= 500 && c.Method != "GET" {
-			out = append(out, c)
-		}
-	}
-	return out
+	return append(parseCalls(v.unheard, 0), each.If(v.known(), func(c *call) bool { return c.Status >= 500 && c.Method != "GET" })...)
 }
 
 // unheardMs is how long a server may still carry out a request after its caller has given up, in wall time.

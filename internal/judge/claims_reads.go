@@ -3,15 +3,14 @@ package judge
 import (
 	"fmt"
 	"slices"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // readBack compares permits as they are read, and the pages of links, with the last claim: the period, and whether it
 // is revoked.
 func (v *View) readBack() book {
-	b, last, links := book{}, map[string][]*claim{}, v.linksGiven()
-	for _, k := range v.claims() {
-		last[k.id] = append(last[k.id], k)
-	}
+	b, last, links := book{}, each.By(v.claims(), func(k *claim) string { return k.id }), v.linksGiven()
 	for _, c := range v.calls() {
 		if c.SentNs == 0 || c.Method != "GET" {
 			continue

@@ -98,21 +98,11 @@ func (c *call) removed(of []refWindow) bool {
 			id = v
 		}
 	}
-	for _, w := range of {
-		if (ref == "" || w.Ref == ref) && (id == "" || w.ID == id) { // both hold together
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(of, func(w refWindow) bool { return (ref == "" || w.Ref == ref) && (id == "" || w.ID == id) }) // both hold together
 }
 
 func sameWeek(a, b map[string][][2]string) bool {
-	for _, day := range weekdays {
-		if len(a[day])+len(b[day]) > 0 && !reflect.DeepEqual(a[day], b[day]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(weekdays, func(day string) bool { return len(a[day])+len(b[day]) > 0 && !reflect.DeepEqual(a[day], b[day]) })
 }
 
 var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}

@@ -3,6 +3,7 @@ package judge
 import (
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -44,13 +45,9 @@ func (v *View) refusals() (out []*denial) {
 // manyCalls reports whether so many refused calls were recorded in the minute before one that its number may have had its
 // share. Which of a number's calls came first isn't known, nor all that it made; links are answered 429 instead.
 func (v *View) manyCalls(d *denial) bool {
-	n := 0
-	for _, e := range v.records {
-		if e.Result == vocab.Denied && e.BoardID == "" && e.Method == methodOf[phoneRoute] && e.At >= d.SentAt-60_000-clockMs && e.At <= d.At+clockMs {
-			n++
-		}
-	}
-	return n >= recordedCalls
+	return len(each.If(v.records, func(e *history.Event) bool {
+		return e.Result == vocab.Denied && e.BoardID == "" && e.Method == methodOf[phoneRoute] && e.At >= d.SentAt-60_000-clockMs && e.At <= d.At+clockMs
+	})) >= recordedCalls
 }
 
 // refused judges the records of refused attempts: each has one, made between request and answer. It returns how many do.
@@ -100,10 +97,7 @@ func (v *View) invented(t *tally, b *board) {
 	if !b.truth || v.begun != nil || len(v.hands[b.id]) > 0 || v.seats[b.id] != nil {
 		return
 	}
-	made := map[int64]bool{}
-	for _, e := range b.presented {
-		made[e.RecordSeq] = true
-	}
+	made := each.Set(b.presented, func(e *history.Event) int64 { return e.RecordSeq })
 	for _, e := range b.records {
 		if !made[e.RecordSeq] {
 			t.checked++

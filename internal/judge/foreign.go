@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -102,10 +103,7 @@ func (v *View) Foreign() (f Foreign) {
 			add(&f.Commands, c.id)
 		}
 	}
-	given := map[string]bool{}
-	for _, k := range v.claims() {
-		given[k.id] = true
-	}
+	given := each.Set(v.claims(), func(k *claim) string { return k.id })
 	for _, p := range v.sortedPlaces() {
 		for _, e := range p.commits {
 			if e.Op == history.Ended { // caused by time, not by a request

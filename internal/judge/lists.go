@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -75,10 +76,7 @@ func (v *View) lists(t *tally) {
 			open[who] = r
 		}
 	}
-	told := map[string][]*history.Event{} // records by place
-	for _, e := range v.records {
-		told[e.PlaceID] = append(told[e.PlaceID], e)
-	}
+	told := each.By(v.records, func(e *history.Event) string { return e.PlaceID })
 	for _, r := range all {
 		if r.events {
 			v.listedEvents(t, r, told[r.place])

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -27,9 +28,7 @@ const forever = math.MaxInt64
 // at notes when and where a promise was put to the test. Steps say by their own clock when they took place, so nothing is
 // noted of a history from several clocks.
 func (v Verdict) at(view *View, lists ...[]Occasion) Verdict {
-	for _, list := range lists {
-		v.Occasions = append(v.Occasions, list...)
-	}
+	v.Occasions = append(v.Occasions, slices.Concat(lists...)...)
 	if !view.oneClock() || len(v.Occasions) > mostOccasions {
 		v.Occasions = nil
 	}
@@ -37,11 +36,8 @@ func (v Verdict) at(view *View, lists ...[]Occasion) Verdict {
 }
 
 // moments are the occasions of single events at boards.
-func (v *View) moments(events []*history.Event) (out []Occasion) {
-	for _, e := range events {
-		out = append(out, v.since(e, e.WallNs))
-	}
-	return out
+func (v *View) moments(events []*history.Event) []Occasion {
+	return each.Of(events, func(e *history.Event) Occasion { return v.since(e, e.WallNs) })
 }
 
 // since is an occasion that began with an event of a board.
@@ -54,19 +50,13 @@ func (v *View) since(e *history.Event, to int64) Occasion {
 }
 
 // times are the occasions of requests at whatever door, from when they were sent to their answer.
-func times(calls []*call) (out []Occasion) {
-	for _, c := range calls {
-		out = append(out, Occasion{From: cmp.Or(c.SentNs, c.WallNs), To: c.WallNs})
-	}
-	return out
+func times(calls []*call) []Occasion {
+	return each.Of(calls, func(c *call) Occasion { return Occasion{From: cmp.Or(c.SentNs, c.WallNs), To: c.WallNs} })
 }
 
 // instants are the occasions of single events, wherever they were.
-func instants(events []*history.Event) (out []Occasion) {
-	for _, e := range events {
-		out = append(out, Occasion{From: e.WallNs, To: e.WallNs})
-	}
-	return out
+func instants(events []*history.Event) []Occasion {
+	return each.Of(events, func(e *history.Event) Occasion { return Occasion{From: e.WallNs, To: e.WallNs} })
 }
 
 // presses are the occasions of requests, from when they were sent to their answer.
@@ -97,9 +87,7 @@ func (v *View) usedAgain() (out []Occasion) {
 		if len(k.attempts) < 2 || len(out) > mostOccasions {
 			continue
 		}
-		for _, e := range k.attempts {
-			out = append(out, v.since(e, e.WallNs))
-		}
+		out = append(out, v.moments(k.attempts)...)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -51,15 +52,12 @@ func (v *View) returns(b *board) (out []Occasion) {
 }
 
 // missed is how often a board came back to a server that had changed something meanwhile.
-func (v *View) missed(b *board) (n int) {
+func (v *View) missed(b *board) int {
 	p := v.places[b.place]
-	for _, e := range b.conn {
-		if e.Kind == history.Online && e.Revision > 0 && p != nil &&
-			slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision > e.Revision && sooner(c, e) }) {
-			n++
-		}
-	}
-	return n
+	return len(each.If(b.conn, func(e *history.Event) bool {
+		return e.Kind == history.Online && e.Revision > 0 && p != nil &&
+			slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision > e.Revision && sooner(c, e) })
+	}))
 }
 
 // recovered reports whether the board was away and came back.

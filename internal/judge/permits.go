@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -265,14 +266,11 @@ func perm4(v *View) Verdict {
 }
 
 // deadPages is how often somebody asked for the page of a link that was given and got none.
-func (v *View) deadPages() (n int) {
+func (v *View) deadPages() int {
 	links := v.linksGiven()
-	for _, c := range v.calls() {
-		if c.Route == "/entry" && c.Method == "GET" && !c.ok() && len(links[c.in("t")]) > 0 {
-			n++
-		}
-	}
-	return n
+	return len(each.If(v.calls(), func(c *call) bool {
+		return c.Route == "/entry" && c.Method == "GET" && !c.ok() && len(links[c.in("t")]) > 0
+	}))
 }
 
 // perm6 judges PERM-6: a permit's doors are those it names, else those it had, and always its place's.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -21,11 +22,7 @@ func (v *View) longest(places func(*call) string) *longest {
 	if v.begun != nil && v.begun.Op != history.Quiet {
 		return l
 	}
-	for _, c := range v.calls() {
-		if c.setsMaximum() && c.ok() {
-			l.set[c.Path] = append(l.set[c.Path], c)
-		}
-	}
+	l.set = each.By(each.If(v.calls(), func(c *call) bool { return c.setsMaximum() && c.ok() }), func(c *call) string { return c.Path })
 	return l
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -128,11 +129,7 @@ func credited(valid []refGrant) []string {
 			return out
 		}
 	}
-	var strange []string
-	for _, g := range valid {
-		strange = append(strange, g.ID)
-	}
-	return strange
+	return each.Of(valid, func(g refGrant) string { return g.ID })
 }
 
 // agrees compares a presentation with a ruling; "" or how they differ.

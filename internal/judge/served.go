@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -94,13 +95,7 @@ func (v *View) serverDecisions() *served {
 
 // linksGiven are the creates by the mark of the link in their answer.
 func (v *View) linksGiven() map[string][]*claim {
-	out := map[string][]*claim{}
-	for _, k := range v.claims() {
-		if k.token != "" {
-			out[k.token] = append(out[k.token], k)
-		}
-	}
-	return out
+	return each.By(each.If(v.claims(), func(k *claim) bool { return k.token != "" }), func(k *claim) string { return k.token })
 }
 
 // linkDecided parses an opening by link; nil if nothing was decided or the link's owner is unknown.

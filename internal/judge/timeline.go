@@ -3,9 +3,12 @@ package judge
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -19,24 +22,17 @@ const (
 // it.
 func (v *View) timeline(bad *history.Event) []history.Event {
 	match := v.related(bad)
-	var out []*history.Event
+	var out []history.Event
+	at := 0
 	for i := range v.events {
 		if e := &v.events[i]; e == bad || match(e) {
-			out = append(out, e)
+			if e == bad {
+				at = len(out)
+			}
+			out = append(out, *e)
 		}
 	}
-	at := 0
-	for i, e := range out {
-		if e == bad {
-			at = i
-		}
-	}
-	out = out[max(0, at-timelineBefore):min(len(out), at+timelineAfter+1)]
-	events := make([]history.Event, len(out))
-	for i, e := range out {
-		events[i] = *e
-	}
-	return events
+	return slices.Clone(out[max(0, at-timelineBefore):min(len(out), at+timelineAfter+1)])
 }
 
 func (v *View) related(bad *history.Event) func(*history.Event) bool {
@@ -49,11 +45,7 @@ func (v *View) related(bad *history.Event) func(*history.Event) bool {
 		ids[bad.CommandID] = true
 	}
 	if k := v.keys[key]; k != nil {
-		for _, es := range [][]*history.Event{k.intents, k.publishes, k.answers} {
-			for _, e := range es {
-				ids[e.CommandID] = true
-			}
-		}
+		maps.Copy(ids, each.Set(slices.Concat(k.intents, k.publishes, k.answers), func(e *history.Event) string { return e.CommandID }))
 	}
 	delete(ids, "")
 	if len(ids) > 0 || key != "" {

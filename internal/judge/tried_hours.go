@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -11,11 +12,7 @@ import (
 // door's list of windows, or at a door with a window that follows hours. What is the same with the hours from before
 // says nothing of the change.
 func (v *View) followed(changes []*call) (n int) {
-	of := map[string][]*call{}
-	for _, c := range changes {
-		of[c.Path] = append(of[c.Path], c)
-	}
-	for place, list := range of {
+	for place, list := range each.By(changes, func(c *call) string { return c.Path }) {
 		n += v.followedAt(v.places[place], list)
 	}
 	return n

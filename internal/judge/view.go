@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -322,11 +323,7 @@ func (v *View) truth(c *command) bool {
 }
 
 func (v *View) commandsByDoor() map[string][]*command {
-	out := map[string][]*command{}
-	for _, c := range v.order {
-		out[c.door] = append(out[c.door], c)
-	}
-	return out
+	return each.By(v.order, func(c *command) string { return c.door })
 }
 
 // sortedBoards are the boards by id: verdicts must not depend on map order.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -77,19 +78,12 @@ func outcomes(steps []*Step, clause string, held map[int]bool) {
 		if len(s.Children) > 0 || !s.Asserts {
 			continue
 		}
-		charged := false
-		for _, ch := range s.Charges {
-			for _, c := range ch.Clauses {
-				if c == clause {
-					charged = true
-					note(s.Line, ch.Status)
-				}
-			}
+		charged := each.If(s.Charges, func(ch Charge) bool { return slices.Contains(ch.Clauses, clause) })
+		for _, ch := range charged {
+			note(s.Line, ch.Status)
 		}
-		for _, c := range s.Clauses {
-			if c == clause && !charged {
-				note(s.Line, s.Status)
-			}
+		if len(charged) == 0 && slices.Contains(s.Clauses, clause) {
+			note(s.Line, s.Status)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -129,12 +130,10 @@ func remove(dir string, names []string) error {
 
 // IsDir reports whether a folder of fsys is a run directory.
 func IsDir(fsys fs.FS, dir string) bool {
-	for _, name := range []string{"config.json", verdictsFile} {
-		if info, err := fs.Stat(fsys, path.Join(dir, name)); err != nil || info.IsDir() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"config.json", verdictsFile}, func(name string) bool {
+		info, err := fs.Stat(fsys, path.Join(dir, name))
+		return err != nil || info.IsDir()
+	})
 }
 
 const historyFile = "history.ndjson"
@@ -173,13 +172,7 @@ func writeHistory(path string, events []history.Event) (sum history.Summary, err
 // stored is where a run directory keeps a file: under its name, including folders if another file of the run has the
 // same name.
 func stored(files []FileResult, path string) string {
-	same := 0
-	for _, f := range files {
-		if filepath.Base(f.Path) == filepath.Base(path) {
-			same++
-		}
-	}
-	if same < 2 {
+	if len(each.If(files, func(f FileResult) bool { return filepath.Base(f.Path) == filepath.Base(path) })) < 2 {
 		return filepath.Base(path)
 	}
 	clean := filepath.Clean("/" + strings.ReplaceAll(filepath.ToSlash(path), "../", "up/"))

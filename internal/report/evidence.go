@@ -6,15 +6,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Lines are the items of a list as a page shows them.
-func (e Evidence) Lines() (out []string) {
-	for _, item := range e.Items {
-		out = append(out, itemLine(item))
-	}
-	return out
-}
+func (e Evidence) Lines() []string { return each.Of(e.Items, itemLine) }
 
 // itemLine is an item as a person reads it: its time, what happened and by what, then its other fields. The exact text
 // stands in the answer beside it and in verdicts.json. An item with more structure is indented JSON.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
 )
@@ -19,13 +20,8 @@ type FaultUse struct {
 
 // Shown lists the clauses with their counts, in report order.
 func (u FaultUse) Shown() string {
-	var out []string
-	for _, c := range judge.Clauses() {
-		if n := u.Clauses[c]; n > 0 {
-			out = append(out, fmt.Sprintf("%s (%d)", c, n))
-		}
-	}
-	return strings.Join(out, ", ")
+	shown := each.If(judge.Clauses(), func(c string) bool { return u.Clauses[c] > 0 })
+	return strings.Join(each.Of(shown, func(c string) string { return fmt.Sprintf("%s (%d)", c, u.Clauses[c]) }), ", ")
 }
 
 // faultTable is the matrix as text, a line per fault.
@@ -42,13 +38,10 @@ func faultTable(uses []FaultUse) string {
 }
 
 // columns are the clauses that were asserted while any fault was in force, in report order.
-func columns(uses []FaultUse) (out []string) {
-	for _, c := range judge.Clauses() {
-		if slices.ContainsFunc(uses, func(u FaultUse) bool { return u.Clauses[c] > 0 }) {
-			out = append(out, c)
-		}
-	}
-	return out
+func columns(uses []FaultUse) []string {
+	return each.If(judge.Clauses(), func(c string) bool {
+		return slices.ContainsFunc(uses, func(u FaultUse) bool { return u.Clauses[c] > 0 })
+	})
 }
 
 // faultUses adds up the files' faults, in the order of docs/faults.md. For the whole suite, faults that no file armed
@@ -100,10 +93,5 @@ func (res *Result) unhit() (names []string) {
 	if !res.complete() {
 		return nil
 	}
-	for _, u := range res.Faults {
-		if u.Hits == 0 {
-			names = append(names, u.Fault)
-		}
-	}
-	return names
+	return each.Of(each.If(res.Faults, func(u FaultUse) bool { return u.Hits == 0 }), func(u FaultUse) string { return u.Fault })
 }

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/plot"
@@ -152,12 +153,8 @@ type counted struct {
 }
 
 // Counts are the numbers of events, by kind.
-func (v checkView) Counts() (out []counted) {
-	for k, v := range v.kinds {
-		out = append(out, counted{k, v})
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Kind < out[j].Kind })
-	return out
+func (v checkView) Counts() []counted {
+	return each.Of(slices.Sorted(maps.Keys(v.kinds)), func(kind string) counted { return counted{kind, v.kinds[kind]} })
 }
 
 // String is the count beside the kind of event.
@@ -165,13 +162,11 @@ func (c counted) String() string { return fmt.Sprintf("%s %s", amount.Number(c.N
 
 // exercised are the rows of a ledger that were exercised.
 func exercised(rows []judge.Row) []judge.Row {
-	return slices.DeleteFunc(slices.Clone(rows), untouched)
+	return each.If(rows, func(r judge.Row) bool { return !untouched(r) })
 }
 
 // idle are the rows that weren't.
-func idle(rows []judge.Row) []judge.Row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r judge.Row) bool { return !untouched(r) })
-}
+func idle(rows []judge.Row) []judge.Row { return each.If(rows, untouched) }
 
 // untouched: nothing put it to the test, and no step claimed it.
 func untouched(r judge.Row) bool { return r.Status == judge.Skipped && r.Checked == r.Judged }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -102,11 +103,7 @@ func left(rest []judge.Row) string {
 	if len(rest) > fewLeft {
 		return fmt.Sprintf("%s not exercised (report.html lists them)", amount.Many(len(rest), "guarantee"))
 	}
-	out := "not exercised:"
-	for _, r := range rest {
-		out += " " + r.Clause
-	}
-	return out
+	return "not exercised: " + strings.Join(each.Of(rest, func(r judge.Row) string { return r.Clause }), " ")
 }
 
 // WriteQuiet writes the result in a line, and the reason why it isn't PASS.
@@ -152,12 +149,7 @@ func Line(res Result) string {
 	for _, f := range res.Files {
 		n[f.Status]++
 	}
-	covered := 0
-	for _, r := range res.Ledger {
-		if r.Exercised() {
-			covered++
-		}
-	}
+	covered := len(each.If(res.Ledger, judge.Row.Exercised))
 	var parts []string
 	for _, s := range []judge.Status{judge.Pass, judge.Fail, judge.Blocked, judge.Invalid, judge.Skipped} {
 		if n[s] > 0 {
@@ -179,12 +171,8 @@ func remarks(res Result) (out []string) {
 	if res.Reason != "" {
 		out = append(out, res.Reason)
 	}
-	for _, note := range res.Notes {
-		if note != res.Reason {
-			out = append(out, "note: "+note)
-		}
-	}
-	return out
+	others := each.If(res.Notes, func(note string) bool { return note != res.Reason })
+	return append(out, each.Of(others, func(note string) string { return "note: " + note })...)
 }
 
 // stem is a file's name without folder and extension.

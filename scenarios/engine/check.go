@@ -132,24 +132,10 @@ func (c *checker) columns(a Any) {
 }
 
 func (c *checker) defines(v *Verbs) {
-	name := func(n Name) {
-		if n.set() {
-			c.names[n.raw] = true
-		}
+	if n := v.naming(); n.set() {
+		c.names[n.raw] = true
 	}
 	switch {
-	case v.Permit != nil:
-		name(v.Permit.Person)
-	case v.Membership != nil:
-		name(v.Membership.Person)
-	case v.Reservation != nil:
-		name(v.Reservation.Person)
-	case v.Bulk != nil:
-		name(v.Bulk.Name)
-	case v.Cohort != nil:
-		name(v.Cohort.Name)
-	case v.Key != nil:
-		name(v.Key.Name)
 	case v.Mark != nil:
 		c.labels[v.Mark.Name.raw] = true
 		for _, u := range notes(c.b).uses { // what a template gives is known in the run
@@ -162,10 +148,8 @@ func (c *checker) defines(v *Verbs) {
 			c.names[n] = true
 			c.name(n, value.pos)
 		}
-	case v.Parallel != nil:
-		c.steps(*v.Parallel)
-	case v.Group != nil:
-		c.steps(*v.Group)
+	default:
+		c.steps(v.nested())
 	}
 	if v.Load != nil {
 		if v.Load.Plan.Fleet != nil {

@@ -30,7 +30,7 @@ func (c *checker) waits(steps []Step) {
 		if s.Background != "" {
 			started[s.Background] = true
 		}
-		eachStep(func(inner *Step) { started[inner.Background] = true }, nested(s))
+		eachStep(func(inner *Step) { started[inner.Background] = true }, s.nested())
 		if s.Verbs.Wait == nil || s.If != nil || s.Background != "" {
 			continue
 		}
@@ -46,8 +46,8 @@ func (c *checker) waits(steps []Step) {
 }
 
 // nested are the steps in a step.
-func nested(s *Step) []Step {
-	if in, ok := s.verb().(*Steps); ok {
+func (v *Verbs) nested() []Step {
+	if in, ok := v.verb().(*Steps); ok {
 		return *in
 	}
 	return nil

@@ -3,9 +3,11 @@ package engine
 import (
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // What may count as evidence: a step asserts something if its outcome depends on what the target did. Log lines,
@@ -40,10 +42,7 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		if w := s.Verbs.Wait; w != nil {
 			s.waits = c.running[w.For]
 		}
-		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-			if in == nil {
-				continue
-			}
+		if in, ok := s.verb().(*Steps); ok {
 			if len(*in) == 0 {
 				c.b.Problem(s.pos, "%s has no steps: nothing would be checked", s.verbName())
 			}
@@ -106,16 +105,10 @@ func (c *checker) inside(steps []Step, s *Step, fixed map[string]bool) {
 
 // atLeastOnce reports a step that is to be done zero times.
 func (c *checker) atLeastOnce(v *Verbs) {
-	repeat := Repeat{}
-	switch {
-	case v.Call != nil:
-		repeat = v.Call.Repeat
-	case v.Permit != nil:
-		repeat = v.Permit.Repeat
-	case v.Command != nil:
-		repeat = v.Command.Repeat
+	counts := map[string]*Num{}
+	if of, ok := v.verb().(interface{ often() Repeat }); ok {
+		counts["times"], counts["together"] = of.often().Times, of.often().Together
 	}
-	counts := map[string]*Num{"times": repeat.Times, "together": repeat.Together}
 	if v.PresentEach != nil {
 		counts["most"] = v.PresentEach.Most
 	}
@@ -161,18 +154,14 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 		return v.MQTT.asserts()
 	case v.Load != nil:
 		return v.Load.Plan.Limits()
-	case v.Group != nil:
-		return anyAsserts(*v.Group)
-	case v.Parallel != nil:
-		return anyAsserts(*v.Parallel)
 	}
-	return false
+	return slices.ContainsFunc(v.nested(), func(s Step) bool { return s.asserts })
 }
 
 // unhidden are the fixed names that the parts of the step's result may not hide. Which of them they do hide is found out
 // when its expectations are met.
 func (s *Step) unhidden(fixed map[string]bool) map[string]bool {
-	if s.verb() == nil || s.Verbs.Group != nil || s.Verbs.Parallel != nil {
+	if s.verb() == nil || s.nested() != nil {
 		return fixed
 	}
 	out := maps.Clone(fixed)
@@ -202,15 +191,6 @@ func (s *Step) decided(fixed map[string]bool) map[string]bool {
 // answers.
 var generated = evidence.SetOf(`sent sentRate repeats lag verdict thresholds`)
 
-func anyAsserts(steps []Step) bool {
-	for i := range steps {
-		if steps[i].asserts {
-			return true
-		}
-	}
-	return false
-}
-
 // idle reports whether an expectation holds whatever the target does: it refers only to fixed values, or only says that
 // a count isn't negative.
 func (e *Expr) idle(fixed map[string]bool) bool {
@@ -219,27 +199,7 @@ func (e *Expr) idle(fixed map[string]bool) bool {
 
 // constant reports whether a value is the same whatever the target does.
 func (a Any) constant(fixed map[string]bool) bool {
-	switch v := a.v.(type) {
-	case Text:
-		for _, p := range v.parts {
-			if p.expr != nil && !evidence.RefersOnlyTo(&p.expr.Expr, fixed) {
-				return false
-			}
-		}
-	case []Any:
-		for _, e := range v {
-			if !e.constant(fixed) {
-				return false
-			}
-		}
-	case map[string]Any:
-		for _, e := range v {
-			if !e.constant(fixed) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.exprs(), func(e *expression.Expr) bool { return !evidence.RefersOnlyTo(e, fixed) })
 }
 
 // columns are the fixed names within a table: also its columns, if the table is in the file.

@@ -61,23 +61,13 @@ func (c *checker) claimsWithoutStep(d *Doc) {
 // anyTries reports whether one of the steps can fail and be evidence for the clause.
 func anyTries(steps []Step, clause string, background map[string]*Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool {
-		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-			if in != nil && anyTries(*in, clause, background) {
-				return true
-			}
-		}
-		return (s.asserts || s.Verbs.judged()) && s.shows(clause, background)
+		return anyTries(s.nested(), clause, background) || (s.asserts || s.Verbs.judged()) && s.shows(clause, background)
 	})
 }
 
 // expects reports whether the step, or a step in it, has an expectation.
 func (s *Step) expects() bool {
-	for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-		if in != nil && slices.ContainsFunc(*in, func(s Step) bool { return s.expects() }) {
-			return true
-		}
-	}
-	return len(s.Expect) > 0
+	return len(s.Expect) > 0 || slices.ContainsFunc(s.nested(), func(s Step) bool { return s.expects() })
 }
 
 // lab reports whether the verb's result is only what the lab itself did or named.

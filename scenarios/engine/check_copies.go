@@ -26,13 +26,9 @@ func (k *copies) before(s *Step) {
 			}
 		}
 	}
-	for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-		if in != nil { // it may be repeated, with the values left at its end
-			k.forget(*in)
-		}
-	}
-	for _, n := range s.Verbs.persons() {
-		k.Give(n, "")
+	k.forget(s.nested()) // it may be repeated, with the values left at its end
+	if s.Verbs.Cohort == nil {
+		k.Give(s.Verbs.naming().raw, "")
 	}
 	if s.Verbs.Set == nil {
 		return
@@ -78,56 +74,42 @@ func (k *copies) forget(steps []Step) {
 				k.Give(n, "")
 			}
 		}
-		for _, n := range s.Verbs.persons() {
-			k.Give(n, "")
+		if s.Verbs.Cohort == nil {
+			k.Give(s.Verbs.naming().raw, "")
 		}
-		for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-			if in != nil {
-				k.forget(*in)
-			}
-		}
+		k.forget(s.nested())
 	}
 }
 
-// persons are the names of people and keys that a verb gives or changes.
-func (v *Verbs) persons() []string {
-	switch {
-	case v.Permit != nil:
-		return []string{v.Permit.Person.raw}
-	case v.Membership != nil:
-		return []string{v.Membership.Person.raw}
-	case v.Reservation != nil:
-		return []string{v.Reservation.Person.raw}
-	case v.Bulk != nil:
-		return []string{v.Bulk.Name.raw}
-	case v.Key != nil:
-		return []string{v.Key.Name.raw}
+// naming is the name of the person, people, key or boards that a verb gives or changes.
+func (v *Verbs) naming() (n Name) {
+	switch v := v.verb().(type) {
+	case *Permit:
+		return v.Person
+	case *Membership:
+		return v.Person
+	case *Reservation:
+		return v.Person
+	case *Bulk:
+		return v.Name
+	case *Cohort:
+		return v.Name
+	case *Key:
+		return v.Name
 	}
-	return nil
+	return n
 }
 
 // own adds the names, and parts of people, that no answer influences.
 func (v *Verbs) own(fixed map[string]bool) {
-	person := ""
+	name, parts := v.naming().raw, []string{".name", ".phone", ".tail", ".place", ".ref", ".scopes", ".doors"}
 	switch {
 	case v.Cohort != nil:
-		fixed[v.Cohort.Name.raw] = true
-	case v.Permit != nil:
-		person = v.Permit.Person.raw
-	case v.Membership != nil:
-		person = v.Membership.Person.raw
-	case v.Reservation != nil:
-		person = v.Reservation.Person.raw
+		parts = []string{""}
+	case v.Bulk != nil:
+		parts = []string{".people", ".kept", ".revoked", ".count"}
 	}
-	if v.Key != nil {
-		person = v.Key.Name.raw
-	}
-	if v.Bulk != nil {
-		for _, part := range []string{"people", "kept", "revoked", "count"} {
-			fixed[v.Bulk.Name.raw+"."+part] = true
-		}
-	}
-	for _, part := range []string{"name", "phone", "tail", "place", "ref", "scopes", "doors"} {
-		fixed[person+"."+part] = person != ""
+	for _, part := range parts {
+		fixed[name+part] = name != ""
 	}
 }

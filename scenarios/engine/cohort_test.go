@@ -8,7 +8,6 @@ import (
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
-	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestCohortOfTooFew: a cohort has as many boards as it asks for, or the file says how many will do.
@@ -54,7 +53,7 @@ func TestChosenByTheSeed(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		f := &fileRun{run: &run{id: id, seed: 1, target: Target{Marks: []history.Position{{}}}}, file: half}
 		x := &frame{run: f.run, file: f, scope: &scope{file: f, vars: map[string]any{}}}
-		got := must.Get(half.Doc.Steps[0].Verbs.Cohort.some(x, from, nil))(t)
+		got := half.Doc.Steps[0].Verbs.Cohort.some(x, from, nil)
 		chosen[fmt.Sprint(cohortValue("half", got)["boards"])] = true
 		phones[f.phone("ann")] = true
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -207,11 +208,8 @@ func (l *lab) journal(ctx context.Context, base, boardID string) (lines []journa
 }
 
 // clients has one client per listener.
-func (l *lab) clients() (out []client.Client) {
-	for _, base := range l.all {
-		out = append(out, client.Client{Base: base, Token: l.token[base], HTTP: l.http})
-	}
-	return out
+func (l *lab) clients() []client.Client {
+	return each.Of(l.all, func(base string) client.Client { return client.Client{Base: base, Token: l.token[base], HTTP: l.http} })
 }
 
 // history fetches the events of every listener; on a shared target also the state that the run found at each.

@@ -40,6 +40,9 @@ func need[T any](v T, err error) T {
 	return v
 }
 
+// sure ends the verb with an error, if there is one.
+func sure(err error) { need(0, err) }
+
 // lab is the run's control API; without one, the verb ends.
 func (x *frame) lab() *lab {
 	if x.run.lab == nil {
@@ -48,16 +51,16 @@ func (x *frame) lab() *lab {
 	return x.run.lab
 }
 
-// stop is how count, need and lab end a verb.
+// stop is how count, need, sure and lab end a verb.
 type stop struct{ error }
 
 // guarded runs a verb and returns what ended it as its error. It covers the verb's own goroutine and those of atOnce.
-func guarded(run func() (fields, error)) (out fields, err error) {
+func guarded[T any](run func() (T, error)) (out T, err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
 		case stop:
-			out, err = nil, p.error
+			out, err = *new(T), p.error
 		default:
 			panic(p)
 		}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // directory knows which places, boards and doors belong together.
@@ -79,31 +82,44 @@ func (d *directory) ask(ctx context.Context, p *Place) error {
 			return nil
 		}
 	}
+	list, _, err := d.public(ctx, p)
+	for _, b := range list {
+		d.add(b.info(p))
+	}
+	d.asked[p.PlaceID] = err == nil
+	return err
+}
+
+// publicBoard is a board as the public API shows it.
+type publicBoard struct {
+	BoardID    string          `json:"boardId"`
+	Online     bool            `json:"online"`
+	LastSeenAt *string         `json:"lastSeenAt"`
+	DoorIDs    []string        `json:"doorIds"`
+	Channels   json.RawMessage `json:"channels"`
+}
+
+func (b publicBoard) info(p *Place) *boardInfo {
+	info := &boardInfo{id: b.BoardID, placeID: p.PlaceID, kind: p.Kind, doors: b.DoorIDs}
+	if json.Unmarshal(b.Channels, &info.channels) != nil {
+		for i := range b.DoorIDs {
+			info.channels = append(info.channels, i+1)
+		}
+	}
+	return info
+}
+
+// public reads a place's boards over the public API.
+func (d *directory) public(ctx context.Context, p *Place) (_ []publicBoard, status int, err error) {
 	a, err := d.run.do(ctx, request{method: http.MethodGet, path: "/device/v1/boards", apiKey: p.APIKey, placeID: p.PlaceID})
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	var list struct {
-		Data []struct {
-			BoardID  string          `json:"boardId"`
-			DoorIDs  []string        `json:"doorIds"`
-			Channels json.RawMessage `json:"channels"`
-		} `json:"data"`
-	}
+	var list struct{ Data []publicBoard }
 	if a.Status != http.StatusOK || json.Unmarshal(a.Raw, &list) != nil {
-		return fmt.Errorf("boards of %s: %s", p.PlaceID, a.short())
+		return nil, a.Status, fmt.Errorf("boards of %s: %s", p.PlaceID, a.short())
 	}
-	for _, b := range list.Data {
-		info := &boardInfo{id: b.BoardID, placeID: p.PlaceID, doors: b.DoorIDs}
-		if json.Unmarshal(b.Channels, &info.channels) != nil {
-			for i := range b.DoorIDs {
-				info.channels = append(info.channels, i+1)
-			}
-		}
-		d.add(info)
-	}
-	d.asked[p.PlaceID] = true
-	return nil
+	return list.Data, a.Status, nil
 }
 
 // look reads again which boards are real or told what to do: the operator may attach and detach them.
@@ -149,12 +165,9 @@ func (d *directory) pick(ctx context.Context, kind string, real bool) ([]*boardI
 	if kind == "live" && d.run.keysOnly() && !slices.ContainsFunc(d.run.target.Places, func(p Place) bool { return p.Kind != "test" }) {
 		kind = "test" // whoever has nothing but a test key tests with that
 	}
-	var out []*boardInfo
-	for _, b := range d.boards {
-		if b.real == real && !b.told && (kind == "any" || b.kind == kind) {
-			out = append(out, b)
-		}
-	}
+	out := each.If(slices.Collect(maps.Values(d.boards)), func(b *boardInfo) bool {
+		return b.real == real && !b.told && (kind == "any" || b.kind == kind)
+	})
 	sortByID(out)
 	return out, nil
 }

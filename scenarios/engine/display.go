@@ -39,7 +39,7 @@ type activity struct {
 }
 
 func newDisplay(opt *Options, files int) *display {
-	opt.Metrics.plan(files)
+	opt.Metrics.planned.Set(float64(files))
 	d := &display{total: files, began: clock.Mono(), metrics: opt.Metrics}
 	d.Line = live.Start(opt.screen(), d.line)
 	return d
@@ -105,7 +105,7 @@ func told(d time.Duration) string {
 }
 
 func (d *display) start(file string) {
-	d.metrics.started()
+	d.metrics.running.Inc()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.playing = append(d.playing, file)

@@ -17,7 +17,7 @@ func TestDisplay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var b capture.Text
-		d := newDisplay(&Options{Progress: &b, Terminal: true, Width: func() int { return 200 }}, 7)
+		d := newDisplay(&Options{Progress: &b, Terminal: true, Width: func() int { return 200 }, Metrics: NewMetrics()}, 7)
 		shows := func(want string) {
 			t.Helper()
 			b.Reset()

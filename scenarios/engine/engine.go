@@ -175,7 +175,7 @@ func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepR
 		f.run.mask.clean(res)
 		f.run.out.step(depth, res)
 		if depth == 0 {
-			f.run.opt.Metrics.step(res.Status)
+			f.run.opt.Metrics.steps.WithLabelValues(string(res.Status)).Inc()
 		}
 	}()
 	if f.run.shut(s) {
@@ -268,12 +268,8 @@ func (f *fileRun) newResult(sc *scope, s *Step) *StepResult {
 // claims are the clauses of a step and of the steps in it.
 func (s *Step) claims() []string {
 	out := slices.Clone([]string(s.Clauses))
-	for _, in := range []*Steps{s.Verbs.Group, s.Verbs.Parallel} {
-		if in != nil {
-			for i := range *in {
-				out = append(out, (*in)[i].claims()...)
-			}
-		}
+	for _, in := range s.nested() {
+		out = append(out, in.claims()...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

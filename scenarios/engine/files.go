@@ -13,6 +13,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/strictyaml"
@@ -59,7 +60,7 @@ func (f *File) Again(n, of int) *File {
 
 // Clauses are the guarantees that the file is about or that a step is evidence
 // for, in report order.
-func (f *File) Clauses() (out []string) {
+func (f *File) Clauses() []string {
 	has := map[string]bool{}
 	note := func(ids ClauseIDs) {
 		for _, c := range ids {
@@ -73,12 +74,7 @@ func (f *File) Clauses() (out []string) {
 			note(e.clauses)
 		}
 	}, f.Doc.Setup, f.Doc.Steps)
-	for _, c := range judge.Clauses() {
-		if has[c] {
-			out = append(out, c)
-		}
-	}
-	return out
+	return each.If(judge.Clauses(), func(c string) bool { return has[c] })
 }
 
 // eachStep visits every step, nested ones after their parent.

@@ -25,22 +25,7 @@ type hands struct {
 	mu     sync.Mutex
 	byName map[string]*hand
 	all    []*hand
-	boards map[string]bool // that were detached for them
-}
-
-func (s *hands) took(board string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.boards == nil {
-		s.boards = map[string]bool{}
-	}
-	s.boards[board] = true
-}
-
-func (s *hands) has(board string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.boards[board]
+	boards sync.Map // that were detached for them
 }
 
 func (s *hands) get(name string) *hand {

@@ -45,16 +45,9 @@ func (r *run) keepPlace(ctx context.Context, id string) error {
 
 // keepWindows reads a door's window policies. One that was replaced gets another id when it is restored.
 func (r *run) keepWindows(ctx context.Context, door, placeID string) error {
-	name, path := "windows "+door, "/device/v1/doors/"+esc(door)+"/policies"
-	if r.undo.has(name) {
-		return nil
-	}
-	a, err := r.read(ctx, placeID, http.MethodGet, path, nil)
-	if err != nil {
-		return err
-	}
-	was, _ := a.field("data").([]any)
-	r.undo.add(name, func(ctx context.Context) error {
+	path := "/device/v1/doors/" + esc(door) + "/policies"
+	return r.keep(ctx, "windows "+door, placeID, path, func(ctx context.Context, a *answer) error {
+		was, _ := a.field("data").([]any)
 		if err := r.must(ctx, placeID, http.MethodDelete, path, nil); err != nil {
 			return err
 		}
@@ -72,20 +65,25 @@ func (r *run) keepWindows(ctx context.Context, door, placeID string) error {
 		}
 		return nil
 	})
-	return nil
 }
 
 // keepOutagePolicy reads a board's outage policy.
 func (r *run) keepOutagePolicy(ctx context.Context, board, placeID string) error {
-	name, path := "netloss "+board, "/device/v1/boards/"+esc(board)+"/netloss"
+	path := "/device/v1/boards/" + esc(board) + "/netloss"
+	return r.keep(ctx, "netloss "+board, placeID, path, func(ctx context.Context, a *answer) error {
+		was := map[string]any{"graceSec": a.value("data", "graceSec"), "channels": a.value("data", "channels")}
+		return r.must(ctx, placeID, http.MethodPut, path, was)
+	})
+}
+
+// keep reads what a path of the public API says before its first change; back puts that back.
+func (r *run) keep(ctx context.Context, name, placeID, path string, back func(ctx context.Context, was *answer) error) error {
 	if r.undo.has(name) {
 		return nil
 	}
-	a, err := r.read(ctx, placeID, http.MethodGet, path, nil)
-	if err != nil {
-		return err
+	was, err := r.read(ctx, placeID, http.MethodGet, path, nil)
+	if err == nil {
+		r.undo.add(name, func(ctx context.Context) error { return back(ctx, was) })
 	}
-	was := map[string]any{"graceSec": a.value("data", "graceSec"), "channels": a.value("data", "channels")}
-	r.undo.add(name, func(ctx context.Context) error { return r.must(ctx, placeID, http.MethodPut, path, was) })
-	return nil
+	return err
 }

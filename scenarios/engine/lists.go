@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
@@ -93,15 +94,9 @@ func listOf(v any) (list []any, ok bool) {
 	case []any:
 		return v, true
 	case []int:
-		for _, n := range v {
-			list = append(list, n)
-		}
-		return list, true
+		return each.Of(v, func(n int) any { return n }), true
 	case []string:
-		for _, s := range v {
-			list = append(list, s)
-		}
-		return list, true
+		return each.Of(v, func(s string) any { return s }), true
 	}
 	return nil, false
 }

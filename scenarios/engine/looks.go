@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -38,13 +39,8 @@ func (x *frame) placesOf(r Ref) map[string]bool {
 	if !r.set() {
 		return map[string]bool{"": true}
 	}
-	places := map[string]bool{}
-	if boards, err := x.boards(r); err == nil {
-		for _, b := range boards {
-			places[b.placeID] = true
-		}
-	}
-	return places
+	boards, _ := guarded(func() ([]*boardInfo, error) { return x.boards(r), nil })
+	return each.Set(boards, func(b *boardInfo) string { return b.placeID })
 }
 
 // places are those whose boards' state the request reads. Nothing else in the control

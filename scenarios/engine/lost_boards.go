@@ -3,11 +3,8 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -65,6 +62,11 @@ func (d *directory) hides(placeID string) bool {
 	return s != nil && slices.ContainsFunc(s.Doors, func(door doorSetting) bool { return d.doors[door.DoorID] == nil })
 }
 
+// idsOf is the set of some boards' ids.
+func idsOf(list []*boardInfo) map[string]bool {
+	return each.Set(list, func(b *boardInfo) string { return b.id })
+}
+
 func sortByID(list []*boardInfo) {
 	slices.SortFunc(list, func(a, b *boardInfo) int { return cmp.Compare(a.id, b.id) })
 }
@@ -72,31 +74,18 @@ func sortByID(list []*boardInfo) {
 // unshown asks the server for a place's boards that no listener shows and that have gone offline; none if the place's key may
 // not read them, because it lacks the scope device:door or was revoked.
 func (d *directory) unshown(ctx context.Context, p *Place) (out []boardInfo, err error) {
-	a, err := d.run.do(ctx, request{method: http.MethodGet, path: "/device/v1/boards", apiKey: p.APIKey, placeID: p.PlaceID})
-	if _, ok := errors.AsType[*deniedKey](err); ok || err == nil && denied(a.Status) {
+	list, status, err := d.public(ctx, p)
+	if is[*deniedKey](err) || denied(status) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	var list struct {
-		Data []struct {
-			BoardID    string   `json:"boardId"`
-			Online     bool     `json:"online"`
-			LastSeenAt *string  `json:"lastSeenAt"`
-			DoorIDs    []string `json:"doorIds"`
-			Channels   []int    `json:"channels"`
-		} `json:"data"`
-	}
-	if a.Status != http.StatusOK || json.Unmarshal(a.Raw, &list) != nil {
-		return nil, fmt.Errorf("boards of %s: %s", p.PlaceID, a.short())
-	}
-	for _, b := range list.Data {
+	for _, b := range list {
 		if d.board(b.BoardID) == nil && !b.Online && b.LastSeenAt != nil {
-			out = append(out, boardInfo{id: b.BoardID, placeID: p.PlaceID, kind: p.Kind, away: true, doors: b.DoorIDs, channels: b.Channels})
+			info := b.info(p)
+			info.away = true
+			out = append(out, *info)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // shownLost is how many lost boards an error names.

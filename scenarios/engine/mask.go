@@ -13,21 +13,13 @@ import (
 var phoneLike = regexp.MustCompile(`\b0[0-9]{7,14}\b`)
 
 // masker hides what no report may show. Secrets that the run knows are hidden whatever they look like.
-type masker struct {
-	mu    sync.Mutex
-	known map[string]bool
-}
+type masker struct{ known sync.Map }
 
 // add makes a secret known.
 func (m *masker) add(secrets ...string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.known == nil {
-		m.known = map[string]bool{}
-	}
 	for _, s := range secrets {
 		if len(s) >= 8 {
-			m.known[s] = true
+			m.known.Store(s, true)
 		}
 	}
 }
@@ -38,13 +30,11 @@ func (m *masker) text(s string) string {
 	if len(s) < 8 {
 		return s
 	}
-	m.mu.Lock()
-	for k := range m.known {
-		if strings.Contains(s, k) {
-			s = strings.ReplaceAll(s, k, hidden(k))
+	for k := range m.known.Range {
+		if secret := k.(string); strings.Contains(s, secret) {
+			s = strings.ReplaceAll(s, secret, hidden(secret))
 		}
 	}
-	m.mu.Unlock()
 	return lookalikes(s)
 }
 

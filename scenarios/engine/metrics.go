@@ -6,7 +6,7 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// Metrics are what a check counts while it runs. The labels come from closed lists. nil counts nothing.
+// Metrics are what a check counts while it runs. The labels come from closed lists.
 type Metrics struct {
 	registry   *prometheus.Registry
 	planned    prometheus.Gauge
@@ -41,37 +41,13 @@ func NewMetrics() *Metrics {
 // Gatherer shows them.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
-// plan sets how many scenarios there are.
-func (m *Metrics) plan(scenarios int) {
-	if m != nil {
-		m.planned.Set(float64(scenarios))
-	}
-}
-
-func (m *Metrics) started() {
-	if m != nil {
-		m.running.Inc()
-	}
-}
-
 func (m *Metrics) ended(status judge.Status) {
-	if m != nil {
-		m.running.Dec()
-		m.scenarios.WithLabelValues(string(status)).Inc()
-	}
-}
-
-func (m *Metrics) step(status judge.Status) {
-	if m != nil {
-		m.steps.WithLabelValues(string(status)).Inc()
-	}
+	m.running.Dec()
+	m.scenarios.WithLabelValues(string(status)).Inc()
 }
 
 // judged shows the verdicts.
 func (m *Metrics) judged(res Result) {
-	if m == nil {
-		return
-	}
 	for _, row := range res.Ledger {
 		for _, s := range verdicts {
 			value := 0.0

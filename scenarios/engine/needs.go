@@ -83,40 +83,27 @@ func (r *run) lacks(f *File, more int) string {
 // needed is what a verb needs from a target.
 type needed struct{ control, virtual, load, real bool }
 
-// needer is a verb that needs more than the public API.
-type needer interface{ needs() needed }
-
 // usesOf says what the verbs need.
 func usesOf(lists ...[]Step) (u needed) {
 	eachStep(func(s *Step) {
-		if n, ok := s.verb().(needer); ok {
-			u = u.and(n.needs())
-		}
+		n := s.needs()
+		u = needed{u.control || n.control, u.virtual || n.virtual, u.load || n.load, u.real || n.real}
 	}, lists...)
 	return u
 }
 
-func (u needed) and(o needed) needed {
-	return needed{u.control || o.control, u.virtual || o.virtual, u.load || o.load, u.real || o.real}
+// needs is what the step's own verb needs besides the public API.
+func (v *Verbs) needs() needed {
+	switch v := v.verb().(type) {
+	case *Clock:
+		return needed{control: true, virtual: true}
+	case *Cohort:
+		return needed{control: v.Real, real: v.Real}
+	case *LoadPlan:
+		return needed{load: true}
+	case *Present, *PresentEach, *Phone, *Leaf, *Boards, *Synced, *Journal, *Fault, *Clear, *Crash, *Key, *Membership, *Reservation,
+		*PlaceSet, *DoorSet, *Control, *MQTT, *Tell:
+		return needed{control: true}
+	}
+	return needed{}
 }
-
-func (*Clock) needs() needed       { return needed{control: true, virtual: true} }
-func (c *Cohort) needs() needed    { return needed{control: c.Real, real: c.Real} }
-func (*Present) needs() needed     { return needed{control: true} }
-func (*PresentEach) needs() needed { return needed{control: true} }
-func (*Phone) needs() needed       { return needed{control: true} }
-func (*Leaf) needs() needed        { return needed{control: true} }
-func (*Boards) needs() needed      { return needed{control: true} }
-func (*Synced) needs() needed      { return needed{control: true} }
-func (*Journal) needs() needed     { return needed{control: true} }
-func (*Fault) needs() needed       { return needed{control: true} }
-func (*Clear) needs() needed       { return needed{control: true} }
-func (*Key) needs() needed         { return needed{control: true} }
-func (*Membership) needs() needed  { return needed{control: true} }
-func (*Reservation) needs() needed { return needed{control: true} }
-func (*PlaceSet) needs() needed    { return needed{control: true} }
-func (*DoorSet) needs() needed     { return needed{control: true} }
-func (*Control) needs() needed     { return needed{control: true} }
-func (*MQTT) needs() needed        { return needed{control: true} }
-func (*Tell) needs() needed        { return needed{control: true} }
-func (*LoadPlan) needs() needed    { return needed{load: true} }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
@@ -82,13 +83,9 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 		fr.gaveUp(ctx, given, &res)
 	}
 	proofs := evidence.Proofs(res.Steps[prepared:], f.Base())
-	for _, p := range proofs {
-		r.assertions = append(r.assertions, p.Assertion)
-	}
+	r.assertions = append(r.assertions, each.Of(proofs, func(p evidence.Proof) judge.Assertion { return p.Assertion })...)
 	res.Faults = fr.inForce(proofs)
-	for _, a := range fr.cleared {
-		res.Armed = append(res.Armed, report.Span{Fault: a.fault, From: a.from, To: a.to, Hits: a.hits})
-	}
+	res.Armed = each.Of(fr.cleared, func(a *arming) report.Span { return report.Span{Fault: a.fault, From: a.from, To: a.to, Hits: a.hits} })
 	return res
 }
 

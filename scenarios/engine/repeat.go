@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
 	"github.com/google/uuid"
 )
+
+func (r Repeat) often() Repeat { return r }
 
 // send makes a request as often as specified, by default once. apart: each with an Idempotency-Key of its own.
 func (r Repeat) send(x *frame, q request, apart bool) (answers []*answer, err error) {
@@ -21,10 +24,8 @@ func (r Repeat) send(x *frame, q request, apart bool) (answers []*answer, err er
 			wg.Go(func() { got[i], errs[i] = x.run.do(x.ctx, one) })
 		}
 		wg.Wait()
-		for _, err := range errs {
-			if err != nil {
-				return nil, err
-			}
+		if err := cmp.Or(errs...); err != nil {
+			return nil, err
 		}
 		answers = append(answers, got...)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,49 +89,27 @@ func many(v any, plural string) (out []string, err error) {
 }
 
 // place resolves a reference to a place id; a board's or door's place counts too.
-func (x *frame) place(r Ref) (string, error) {
-	v, err := r.eval(x.scope)
-	if err != nil {
-		return "", err
+func (x *frame) place(r Ref) string {
+	id := need(one(need(r.eval(x.scope)), "place"))
+	if b := cmp.Or(x.run.dir.board(id), x.run.dir.door(id)); b != nil {
+		return b.placeID
 	}
-	id, err := one(v, "place")
-	if err != nil {
-		return "", err
-	}
-	if b := x.run.dir.board(id); b != nil {
-		return b.placeID, nil
-	}
-	if b := x.run.dir.door(id); b != nil {
-		return b.placeID, nil
-	}
-	return id, nil
+	return id
 }
 
 // door resolves a reference to one door id.
-func (x *frame) door(r Ref) (string, error) {
-	v, err := r.eval(x.scope)
-	if err != nil {
-		return "", err
-	}
-	return one(v, "door")
-}
+func (x *frame) door(r Ref) string { return need(one(need(r.eval(x.scope)), "door")) }
 
 // doors resolves a reference to door ids.
-func (x *frame) doors(r Ref) ([]string, error) {
-	v, err := r.eval(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	return anyone(v, "doors")
-}
+func (x *frame) doors(r Ref) []string { return x.anyone(r, "doors") }
 
 // anyone is many, but requires at least one: a step about nobody would do nothing.
-func anyone(v any, plural string) ([]string, error) {
-	ids, err := many(v, plural)
-	if err == nil && len(ids) == 0 {
-		err = fmt.Errorf("there are no %s: nothing would be done", plural)
+func (x *frame) anyone(r Ref, plural string) []string {
+	ids := need(many(need(r.eval(x.scope)), plural))
+	if len(ids) == 0 {
+		panic(stop{fmt.Errorf("there are no %s: nothing would be done", plural)})
 	}
-	return ids, err
+	return ids
 }
 
 // doorList adds the doors that a step names to a body, and returns them: nil if it names none.
@@ -140,38 +119,29 @@ func (x *frame) doorList(rs *Refs, body map[string]any) (out []string) {
 	}
 	out = []string{}
 	for _, r := range *rs {
-		out = append(out, need(x.doors(r))...)
+		out = append(out, x.doors(r)...)
 	}
 	body["doorIds"] = out
 	return out
 }
 
 // boards resolves a reference to boards; a door stands for its board. Unset: nil, which means all live boards.
-func (x *frame) boards(r Ref) ([]*boardInfo, error) {
+func (x *frame) boards(r Ref) (out []*boardInfo) {
 	if !r.set() {
-		return x.run.dir.pick(x.ctx, "live", false)
+		return need(x.run.dir.pick(x.ctx, "live", false))
 	}
-	v, err := r.eval(x.scope)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := anyone(v, "boards")
-	if err != nil {
-		return nil, err
-	}
-	var out []*boardInfo
 	seen := map[string]bool{}
-	for _, id := range ids {
+	for _, id := range x.anyone(r, "boards") {
 		b := cmp.Or(x.run.dir.board(id), x.run.dir.door(id))
 		if b == nil {
-			return nil, fmt.Errorf("no board %q in the target", id)
+			panic(stop{fmt.Errorf("no board %q in the target", id)})
 		}
 		if !seen[b.id] {
 			seen[b.id] = true
 			out = append(out, b)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // person resolves a reference to a person: a mapping with a phone.
@@ -231,17 +201,12 @@ func (x *frame) placeOfKey(key Ref) string {
 }
 
 // owner is the control listener that has a door's board.
-func (x *frame) owner(doorID string) (string, error) {
-	if x.run.lab == nil {
-		return "", errNoControl
-	}
+func (x *frame) owner(doorID string) string {
+	lab := x.lab()
 	if b := x.run.dir.door(doorID); b != nil && b.owner != "" {
-		return b.owner, nil
+		return b.owner
 	}
-	if len(x.run.lab.fleet) > 0 {
-		return x.run.lab.fleet[0], nil
-	}
-	return x.run.lab.main, nil
+	return append(slices.Clone(lab.fleet), lab.main)[0]
 }
 
 // since is the time from which a list is examined. Nothing has happened since now, so a list since now would be empty

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 )
@@ -95,10 +96,7 @@ func (r *run) readLists(ctx context.Context) {
 		return
 	}
 	from := time.UnixMilli(max(r.begun.At-time.Minute.Milliseconds(), r.now().Add(time.Minute-30*24*time.Hour).UnixMilli())).UTC()
-	asked, n := map[string]bool{}, 0
-	for _, e := range r.log.Snapshot() {
-		asked[e.PlaceID] = true
-	}
+	asked, n := each.Set(r.log.Snapshot(), func(e history.Event) string { return e.PlaceID }), 0
 	for _, p := range r.target.Places {
 		if p.APIKey == "" || !asked[p.PlaceID] || n == listPlaces { // nothing happened there
 			continue

@@ -58,6 +58,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		return Result{}, errors.New("no scenario files")
 	}
 	r := newRun(target, opt)
+	opt.Metrics = r.opt.Metrics
 	if r.display = opt.display; r.display == nil {
 		r.display = newDisplay(&opt, len(files))
 		r.out.w = r.display
@@ -183,7 +184,7 @@ func newRun(target Target, opt Options) *run {
 	if opt.Loader == nil {
 		opt.Loader = loadtest.Run
 	}
-	opt.Wait = cmp.Or(opt.Wait, 5*time.Second)
+	opt.Wait, opt.Metrics = cmp.Or(opt.Wait, 5*time.Second), cmp.Or(opt.Metrics, NewMetrics())
 	target.HTTP = strings.TrimSuffix(target.HTTP, "/")
 	target.Control = each.Of(target.Control, func(c string) string { return strings.TrimSuffix(c, "/") })
 	r := &run{seed: opt.Seed, target: target, opt: opt, api: newClient(target.HTTP, target.TLS)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/strictyaml"
@@ -74,11 +75,11 @@ func object(s *jsonschema.Schema) *jsonschema.Schema {
 }
 
 func anyOf(types ...string) *jsonschema.Schema {
-	s := &jsonschema.Schema{}
-	for _, t := range types {
-		s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: t})
-	}
-	return s
+	return &jsonschema.Schema{AnyOf: each.Of(types, func(t string) *jsonschema.Schema { return &jsonschema.Schema{Type: t} })}
+}
+
+func oneOf(words []string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Enum: each.Of(words, func(w string) any { return w })}
 }
 
 var verbsType = reflect.TypeFor[Verbs]()
@@ -93,11 +94,7 @@ func mapper(t reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[Text](), reflect.TypeFor[Expr](), reflect.TypeFor[Ref]():
 		return scalar()
 	case reflect.TypeFor[FaultName]():
-		s := &jsonschema.Schema{Type: "string"}
-		for _, n := range faults.Names() {
-			s.Enum = append(s.Enum, n)
-		}
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "string", Pattern: `\$\{`}}}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{oneOf(faults.Names()), {Type: "string", Pattern: `\$\{`}}}
 	case reflect.TypeFor[Num]():
 		return anyOf("number", "string")
 	case reflect.TypeFor[Dur](), reflect.TypeFor[When](), reflect.TypeFor[Name]():
@@ -117,11 +114,7 @@ func mapper(t reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[Refs](), reflect.TypeFor[Statuses]():
 		return list(scalar())
 	case reflect.TypeFor[ClauseIDs]():
-		id := &jsonschema.Schema{Type: "string"}
-		for _, c := range judge.Clauses() {
-			id.Enum = append(id.Enum, c)
-		}
-		return list(id)
+		return list(oneOf(judge.Clauses()))
 	case reflect.TypeFor[Captures]():
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: scalar()}
 	case reflect.TypeFor[loadtest.Duration](), reflect.TypeFor[loadtest.Rate](), reflect.TypeFor[loadtest.Share]():
@@ -136,19 +129,10 @@ func oneWord(s *jsonschema.Schema) {
 	*s = jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, &inner}}
 }
 
-// JSONSchemaExtend allows the short form.
 func (Clock) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
-
-// JSONSchemaExtend allows the short form.
-func (Mark) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
-
-// JSONSchemaExtend allows the short form.
-func (Wait) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
-
-// JSONSchemaExtend allows the short form.
-func (Log) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
-
-// JSONSchemaExtend allows the short form.
+func (Mark) JSONSchemaExtend(s *jsonschema.Schema)  { oneWord(s) }
+func (Wait) JSONSchemaExtend(s *jsonschema.Schema)  { oneWord(s) }
+func (Log) JSONSchemaExtend(s *jsonschema.Schema)   { oneWord(s) }
 func (Clear) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
 
 // JSONSchemaExtend says that a step has one verb at most.

@@ -241,10 +241,7 @@ func (c *Cohort) few(x *frame, cohort string, from []*boardInfo, found, least in
 		}
 		all := slices.Concat(from, lost)
 		sortByID(all)
-		switch would, err := c.choose(x, cohort, all); {
-		case err != nil:
-			return err
-		case len(would) >= least:
+		if would := c.choose(x, cohort, all); len(would) >= least {
 			return errors.New(why + toldLost(lost))
 		}
 	}
@@ -258,22 +255,16 @@ func (c *Cohort) lost(x *frame, has []*boardInfo) ([]*boardInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]bool{}
-	for _, b := range has {
-		out[b.id] = true
-	}
+	out := idsOf(has)
 	at := func(string) bool { return true }
 	if c.From.set() {
-		whole, err := x.boards(c.From)
-		if err != nil {
-			return nil, err
-		}
+		whole := x.boards(c.From)
 		at = func(place string) bool {
 			return slices.ContainsFunc(whole, func(b *boardInfo) bool { return b.placeID == place })
 		}
 	}
 	lost = slices.DeleteFunc(lost, func(b *boardInfo) bool { return out[b.id] || !at(b.placeID) })
-	return c.fit(x, lost)
+	return c.fit(x, lost), nil
 }
 
 // tooLong is the error of a refused permit whose period the file left to the engine, if the refusal is right: that was

@@ -57,7 +57,7 @@ type Options struct {
 	FailFast  bool                // play no more files after one that is neither PASS nor SKIPPED
 	Timeout   time.Duration       // of a file, in wall time; 0: none
 	Parallel  int                 // worlds at a time in RunApart; 0: 6
-	Metrics   *Metrics            // what is counted while it runs; nil: nothing
+	Metrics   *Metrics            // what is counted while it runs; nil: nobody looks
 
 	revive  time.Duration // how long a target may take to restart, reviveTime unless a test says otherwise
 	display *display      // shared with the run of which this is a part; nil: its own

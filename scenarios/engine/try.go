@@ -306,9 +306,8 @@ func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
 }
 
 // verb is the step's verb, nil if it only has expectations.
-func (s *Step) verb() verb {
-	rv := reflect.ValueOf(&s.Verbs).Elem()
-	for _, f := range rv.Fields() {
+func (v *Verbs) verb() verb {
+	for _, f := range reflect.ValueOf(v).Elem().Fields() {
 		if !f.IsNil() {
 			return f.Interface().(verb)
 		}

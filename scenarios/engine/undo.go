@@ -32,11 +32,6 @@ func (u *undo) add(name string, back func(ctx context.Context) error) {
 	u.remember(&u.back, name, back)
 }
 
-// attach remembers how to attach a board again.
-func (u *undo) attach(name string, back func(ctx context.Context) error) {
-	u.remember(&u.away, name, back)
-}
-
 func (u *undo) remember(in *[]func(ctx context.Context) error, name string, back func(ctx context.Context) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -229,11 +224,8 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 	case path == "/keys":
 		id := a.text("data", "keyId")
 		remove(id, "/keys/"+esc(id))
-	case path == "/memberships":
-		id := a.text("data", "membershipId")
-		remove(id, path+"/"+esc(id)+"?placeId="+esc(expression.Show(in["placeId"])))
-	case path == "/reservations":
-		id := a.text("data", "reservationId")
+	case path == "/memberships", path == "/reservations":
+		id := cmp.Or(a.text("data", "membershipId"), a.text("data", "reservationId"))
 		remove(id, path+"/"+esc(id)+"?placeId="+esc(expression.Show(in["placeId"])))
 	case path == "/people/leaf" && in["action"] != "close":
 		end("leaf "+expression.Show(in["doorId"]), path, map[string]any{"doorId": in["doorId"], "action": "close"})
@@ -245,7 +237,7 @@ func (r *run) madeLab(base, method, path string, body any, sent sending, a *answ
 // attachLater remembers to bring a simulated board back.
 func (r *run) attachLater(base, id string) {
 	path := "/boards/" + id + "/attach"
-	r.undo.attach(path, func(ctx context.Context) error { return r.lab.ask(ctx, base, http.MethodPost, path, nil, nil) })
+	r.undo.remember(&r.undo.away, path, func(ctx context.Context) error { return r.lab.ask(ctx, base, http.MethodPost, path, nil, nil) })
 }
 
 // made remembers what a public API call created: permits, reservations and memberships.

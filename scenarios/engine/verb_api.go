@@ -20,13 +20,18 @@ import (
 func (a *answer) fields() fields {
 	out := fields{"status": a.Status, "body": a.Body, "data": a.field("data"), "error": a.field("error"), "message": a.field("message"),
 		"details": a.field("details"), "total": a.field("total"), "replayed": a.Headers["Idempotent-Replayed"] == "true", "ms": a.Ms}
-	h := map[string]any{}
-	for k, v := range a.Headers {
-		h[k] = v
-	}
-	out["headers"] = h
+	out["headers"] = anyOfAll(a.Headers)
 	if a.Body == nil {
 		out["body"] = string(a.Raw)
+	}
+	return out
+}
+
+// anyOfAll is a map as expressions take it.
+func anyOfAll[V any](in map[string]V) map[string]any {
+	out := make(map[string]any, len(in))
+	for k, v := range in {
+		out[k] = v
 	}
 	return out
 }
@@ -147,7 +152,7 @@ func (c *Call) run(x *frame) (fields, error) {
 	x.lives = onlyLives(path)
 	q := request{method: c.method(), path: path, header: map[string]string{}}
 	if c.Place.set() {
-		q.placeID = need(x.place(c.Place))
+		q.placeID = x.place(c.Place)
 	} else {
 		q.placeID = x.placeOfKey(c.Key)
 	}
@@ -186,21 +191,15 @@ func (r *run) post(ctx context.Context, method, path, placeID string, body any) 
 
 // pages reads a complete list with a place's key. What arrives meanwhile moves the end of a page to the next one, where it isn't counted
 // again.
-func (x *frame) pages(path, placeID string) (list []any, err error) {
-	key, err := x.run.dir.key(placeID)
-	if err != nil {
-		return nil, err
-	}
+func (x *frame) pages(path, placeID string) (list []any) {
+	key := need(x.run.dir.key(placeID))
 	seen, first, dropped := map[string]bool{}, 0.0, 0.0
 	for offset := 0; ; {
 		u := path + "&limit=500&offset=" + fmt.Sprint(offset)
-		last, err := x.run.do(x.ctx, request{method: "GET", path: u, apiKey: key})
-		if err != nil {
-			return nil, err
-		}
+		last := need(x.run.do(x.ctx, request{method: "GET", path: u, apiKey: key}))
 		page, ok := last.field("data").([]any)
 		if last.Status != 200 || !ok {
-			return nil, failed("GET %s: %s", path, last.short())
+			panic(stop{failed("GET %s: %s", path, last.short())})
 		}
 		total, _ := last.field("total").(float64)
 		if offset == 0 {
@@ -218,7 +217,7 @@ func (x *frame) pages(path, placeID string) (list []any, err error) {
 			list = append(list, e)
 		}
 		if offset += len(page); len(page) == 0 || offset >= int(total) {
-			return list, nil
+			return list
 		}
 	}
 }
@@ -230,7 +229,7 @@ func (c *Control) run(x *frame) (fields, error) {
 	lab, path := x.lab(), need(c.Path.str(x.scope))
 	base := lab.main
 	if c.Board.set() {
-		bs := need(x.boards(c.Board))
+		bs := x.boards(c.Board)
 		if base = bs[0].owner; base == "" {
 			return nil, fmt.Errorf("no control listener has board %s", bs[0].id)
 		}

@@ -19,8 +19,7 @@ func (b *Boards) title() string { return b.Of.raw }
 
 // run reads boards as the control listeners show them.
 func (b *Boards) run(x *frame) (fields, error) {
-	of := need(x.boards(b.Of))
-	list := need(x.run.boardViews(x.ctx, of))
+	list := x.boardViews(x.boards(b.Of))
 	out := fields{"boards": list, "count": len(list)}
 	if len(list) > 0 {
 		out["first"] = list[0]
@@ -30,19 +29,9 @@ func (b *Boards) run(x *frame) (fields, error) {
 }
 
 // boardViews are the boards of a cohort as plain values.
-func (r *run) boardViews(ctx context.Context, of []*boardInfo) ([]any, error) {
-	if r.lab == nil {
-		return nil, errNoControl
-	}
-	all, _, err := r.lab.boards(ctx)
-	if err != nil {
-		return nil, err
-	}
-	want := map[string]bool{}
-	for _, b := range of {
-		want[b.id] = true
-	}
-	list := []any{}
+func (x *frame) boardViews(of []*boardInfo) []any {
+	all, _, err := x.lab().boards(x.ctx)
+	want, list := idsOf(need(of, err)), []any{}
 	for _, b := range all {
 		if want[b.BoardID] {
 			var v any
@@ -51,14 +40,14 @@ func (r *run) boardViews(ctx context.Context, of []*boardInfo) ([]any, error) {
 			list = append(list, v)
 		}
 	}
-	return list, nil
+	return list
 }
 
 func (s *Synced) title() string { return s.Of.raw }
 
 // run waits until boards are online and hold the desired revision.
 func (s *Synced) run(x *frame) (fields, error) {
-	of := need(x.boards(s.Of))
+	of := x.boards(s.Of)
 	limit := need(s.limit(x.step, x.scope))
 	began := clock.Mono()
 	err := x.run.synced(x.ctx, of, limit)
@@ -92,10 +81,7 @@ func (r *run) synced(ctx context.Context, of []*boardInfo, limit time.Duration) 
 
 // inSync checks once; the failure says how many boards are behind.
 func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) error {
-	want := map[string]bool{}
-	for _, b := range of {
-		want[b.id] = true
-	}
+	want := idsOf(of)
 	all, _, err := r.lab.boards(ctx)
 	if err != nil {
 		return err
@@ -127,11 +113,11 @@ func (j *Journal) title() string { return j.Of.raw }
 // run reads ground truth.
 func (j *Journal) run(x *frame) (fields, error) {
 	v := need(j.Of.eval(x.scope))
-	of := need(x.boards(j.Of))
+	of := x.boards(j.Of)
 	keep, chosen := j.filter(x), x.chosen(v)
 	var mu sync.Mutex
 	var lines []any
-	err := atOnce(8, len(of), func(i int) error {
+	sure(atOnce(8, len(of), func(i int) error {
 		if of[i].owner == "" {
 			return fmt.Errorf("no control listener has board %s", of[i].id)
 		}
@@ -145,10 +131,7 @@ func (j *Journal) run(x *frame) (fields, error) {
 			}
 		}
 		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	sort.SliceStable(lines, func(a, b int) bool { return lineKey(lines[a]) < lineKey(lines[b]) })
 	out := listFields("lines", lines)
 	return out, x.each(j.All, j.AtLeast, lines, "journal lines")

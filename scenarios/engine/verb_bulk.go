@@ -22,29 +22,18 @@ func (b *Bulk) run(x *frame) (fields, error) {
 	}
 	turn := b.pace(x, n+revoke)
 	people := make([]any, n)
-	err := atOnce(workers, n, func(i int) (err error) {
-		if err := turn(i); err != nil {
-			return err
-		}
-		people[i], err = x.register(fmt.Sprintf("%s%d", name, i), places[i%len(places)], from, to, !b.To.set())
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = atOnce(workers, revoke, func(i int) error {
-		if err := turn(n + i); err != nil {
-			return err
-		}
-		a, err := x.revoke(people[n-1-i].(map[string]any), "ref", "bulk")
-		if err == nil && a.Status != 200 {
+	sure(atOnce(workers, n, func(i int) error {
+		turn(i)
+		people[i] = x.register(fmt.Sprintf("%s%d", name, i), places[i%len(places)], from, to, !b.To.set())
+		return nil
+	}))
+	sure(atOnce(workers, revoke, func(i int) error {
+		turn(n + i)
+		if a := need(x.revoke(people[n-1-i].(map[string]any), "ref", "bulk")); a.Status != 200 {
 			return failed("revoke: %s", a.short())
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+		return nil
+	}))
 	group := map[string]any{"people": people, "kept": people[:n-revoke], "revoked": people[n-revoke:], "count": n}
 	x.scope.root().set(name, group)
 	x.res.Detail = fmt.Sprintf("%d registered, %d revoked at %d places", n, revoke, len(places))
@@ -52,39 +41,32 @@ func (b *Bulk) run(x *frame) (fields, error) {
 }
 
 // pace spreads n requests evenly over the given time; turn waits for the i-th.
-func (b *Bulk) pace(x *frame, n int) (turn func(i int) error) {
+func (b *Bulk) pace(x *frame, n int) (turn func(i int)) {
 	total := time.Duration(0)
 	if b.During != nil {
 		total = need(b.During.dur(x.scope))
 	}
 	began := clock.Mono()
-	return func(i int) error {
-		wait := total*time.Duration(i)/time.Duration(n) - (clock.Mono() - began)
-		if wait <= 0 {
-			return nil
+	return func(i int) {
+		if wait := total*time.Duration(i)/time.Duration(n) - (clock.Mono() - began); wait > 0 {
+			sure(client.Pause(x.ctx, wait))
 		}
-		return client.Pause(x.ctx, wait)
 	}
 }
 
 // register makes one permit that must succeed. usual: its end is the default one.
-func (x *frame) register(name, place string, from, to time.Time, usual bool) (map[string]any, error) {
+func (x *frame) register(name, place string, from, to time.Time, usual bool) map[string]any {
 	phone := x.file.phone(name)
 	x.run.mask.add(phone)
 	who := map[string]any{"name": name, "phone": phone, "tail": tail(phone), "ref": x.file.uid(name), "place": place}
-	a, err := x.run.post(x.ctx, "POST", permitsPath, place, map[string]any{
-		"externalRef": who["ref"], "phone": phone, "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)})
-	if err != nil {
-		return nil, err
-	}
+	a := need(x.run.post(x.ctx, "POST", permitsPath, place, map[string]any{
+		"externalRef": who["ref"], "phone": phone, "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)}))
 	if usual {
-		if err := x.tooLong(place, a); err != nil {
-			return nil, err
-		}
+		sure(x.tooLong(place, a))
 	}
 	if a.Status != 200 {
-		return nil, failed("register %s: %s", name, a.short())
+		panic(stop{failed("register %s: %s", name, a.short())})
 	}
 	x.issued(who, a)
-	return who, nil
+	return who
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 func (c *Cohort) title() string { return c.Name.raw }
@@ -17,8 +17,8 @@ func (c *Cohort) title() string { return c.Name.raw }
 // run chooses boards by seed.
 func (c *Cohort) run(x *frame) (fields, error) {
 	name := need(c.Name.str(x.scope))
-	from := need(c.candidates(x))
-	chosen := need(c.choose(x, name, from))
+	from := c.candidates(x)
+	chosen := c.choose(x, name, from)
 	if least := c.least(x); len(chosen) < least {
 		return nil, c.few(x, name, from, len(chosen), least)
 	}
@@ -29,7 +29,7 @@ func (c *Cohort) run(x *frame) (fields, error) {
 }
 
 // choose takes from boards the ones of the cohort, the same for the same seed.
-func (c *Cohort) choose(x *frame, name string, from []*boardInfo) ([]*boardInfo, error) {
+func (c *Cohort) choose(x *frame, name string, from []*boardInfo) []*boardInfo {
 	r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("cohort/"+name)))
 	if c.Places != nil {
 		from = somePlaces(from, x.count(c.Places, 0), r)
@@ -41,57 +41,42 @@ func (c *Cohort) choose(x *frame, name string, from []*boardInfo) ([]*boardInfo,
 }
 
 // candidates are the boards to choose from.
-func (c *Cohort) candidates(x *frame) (list []*boardInfo, err error) {
-	if err := x.run.dir.look(x.ctx); err != nil {
-		return nil, err
-	}
+func (c *Cohort) candidates(x *frame) []*boardInfo {
+	sure(x.run.dir.look(x.ctx))
 	if c.From.set() {
-		list, err = x.boards(c.From)
-	} else {
-		list, err = x.run.dir.pick(x.ctx, cmp.Or(c.Kind, "live"), c.Real)
+		return c.fit(x, x.boards(c.From))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c.fit(x, list)
+	return c.fit(x, need(x.run.dir.pick(x.ctx, cmp.Or(c.Kind, "live"), c.Real)))
 }
 
 // fit are those of the boards that the file can choose and the cohort doesn't leave out.
-func (c *Cohort) fit(x *frame, list []*boardInfo) (left []*boardInfo, err error) {
-	out := map[string]bool{}
+func (c *Cohort) fit(x *frame, list []*boardInfo) (left []*boardInfo) {
+	var except []*boardInfo
 	for _, e := range c.Except {
-		bs, err := x.boards(e)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range bs {
-			out[b.id] = true
-		}
+		except = append(except, x.boards(e)...)
 	}
+	out := idsOf(except)
 	for _, b := range list {
 		if !out[b.id] && len(b.doors) > 0 && x.run.dir.suits(x.file.file, b) {
 			left = append(left, b)
 		}
 	}
-	return left, nil
+	return left
 }
 
 // some picks a number or share of boards, or one of several parts.
-func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) ([]*boardInfo, error) {
+func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) []*boardInfo {
 	n := len(from)
 	switch {
 	case c.Boards != nil:
 		n = x.count(c.Boards, n)
 	case c.Share != nil:
-		f, err := c.Share.num(x.scope)
+		f := need(c.Share.num(x.scope))
 		switch {
-		case err == nil && f <= 0:
-			err = fmt.Errorf("a share of %s contains no boards", c.Share.raw)
-		case err == nil && f > 1:
-			err = fmt.Errorf("a share of %s is more than all boards", c.Share.raw)
-		}
-		if err != nil {
-			return nil, err
+		case f <= 0:
+			panic(stop{fmt.Errorf("a share of %s contains no boards", c.Share.raw)})
+		case f > 1:
+			panic(stop{fmt.Errorf("a share of %s is more than all boards", c.Share.raw)})
 		}
 		n = max(1, int(math.Round(f*float64(n))))
 	case c.Part.set():
@@ -100,22 +85,19 @@ func (c *Cohort) some(x *frame, from []*boardInfo, r *rand.Rand) ([]*boardInfo, 
 	from = shuffled(from, r)
 	from = from[:max(0, min(n, len(from)))]
 	sortByID(from)
-	return from, nil
+	return from
 }
 
 // part takes the n-th of m parts; the parts of one cohort are disjoint whatever their names.
-func (c *Cohort) part(x *frame, from []*boardInfo) ([]*boardInfo, error) {
+func (c *Cohort) part(x *frame, from []*boardInfo) (out []*boardInfo) {
 	n, m, err := fraction(need(c.Part.str(x.scope)))
-	if err != nil {
-		return nil, err
-	}
+	sure(err)
 	all := shuffled(from, rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("parts"))))
-	var out []*boardInfo
 	for i := n - 1; i < len(all); i += m {
 		out = append(out, all[i])
 	}
 	sortByID(out)
-	return out, nil
+	return out
 }
 
 // fraction is n of m parts.
@@ -136,15 +118,8 @@ func shuffled(in []*boardInfo, r *rand.Rand) []*boardInfo {
 }
 
 func byPlace(in []*boardInfo) (ids []string, of map[string][]*boardInfo) {
-	of = map[string][]*boardInfo{}
-	for _, b := range in {
-		if of[b.placeID] == nil {
-			ids = append(ids, b.placeID)
-		}
-		of[b.placeID] = append(of[b.placeID], b)
-	}
-	sort.Strings(ids)
-	return ids, of
+	of = each.By(in, func(b *boardInfo) string { return b.placeID })
+	return keysOf(of), of
 }
 
 func somePlaces(in []*boardInfo, n int, r *rand.Rand) (out []*boardInfo) {

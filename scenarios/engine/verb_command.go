@@ -28,7 +28,7 @@ func (c *Command) run(x *frame) (fields, error) {
 
 // request builds the command for the current or the legacy path.
 func (c *Command) request(x *frame) request {
-	door := need(x.door(c.Door))
+	door := x.door(c.Door)
 	b := x.run.dir.door(door)
 	if b == nil {
 		panic(stop{x.run.dir.noDoor(door)})

@@ -29,8 +29,6 @@ const reviveTime = 60 * time.Second
 
 func (c *Crash) title() string { return c.At.raw }
 
-func (*Crash) needs() needed { return needed{control: true} }
-
 // request is the command, or the press.
 func (u *Unheard) request(x *frame) request {
 	if u.Link != nil {
@@ -44,9 +42,7 @@ func (c *Crash) run(x *frame) (fields, error) {
 	lab, at := x.lab(), need(c.At.str(x.scope))
 	q := c.request(x)
 	var armed struct{ Lives int64 }
-	if err := lab.ask(x.ctx, lab.main, http.MethodPost, "/restart", map[string]any{"kill": true, "at": at}, &armed); err != nil {
-		return nil, err
-	}
+	sure(lab.ask(x.ctx, lab.main, http.MethodPost, "/restart", map[string]any{"kill": true, "at": at}, &armed))
 	a, err := x.run.do(x.ctx, q)
 	if wrong, ok := errors.AsType[*breach](err); ok {
 		return nil, wrong

@@ -13,6 +13,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
@@ -61,14 +62,9 @@ func (f *Fault) targets(x *frame) map[string]map[string]any {
 		}
 		return per
 	}
-	of := need(x.boards(f.Of))
-	lists := map[string][]string{}
-	for _, b := range of {
-		owner := cmp.Or(b.owner, x.run.lab.fleet[0])
-		lists[owner] = append(lists[owner], b.id)
-	}
-	for base, ids := range lists {
-		per[base] = map[string]any{"boards": ids}
+	of := x.boards(f.Of)
+	for base, boards := range each.By(of, func(b *boardInfo) string { return cmp.Or(b.owner, x.run.lab.fleet[0]) }) {
+		per[base] = map[string]any{"boards": each.Of(boards, func(b *boardInfo) string { return b.id })}
 	}
 	x.res.Detail = amount.Many(len(of), "board")
 	return per

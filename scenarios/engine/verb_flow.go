@@ -48,9 +48,7 @@ func (m *Mark) run(x *frame) (fields, error) {
 	now := x.run.now()
 	if x.run.lab != nil {
 		at, c, err := x.run.lab.moment(x.ctx)
-		if err != nil {
-			return nil, err
-		}
+		sure(err)
 		x.run.saw(c)
 		now = at
 	}

@@ -24,9 +24,7 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	if plan.Duration > 0 {
 		x.may(time.Duration(plan.Duration))
 	}
-	if err := x.run.dir.look((&trace{}).on(x.ctx)); err != nil { // this file, too, may have taken boards over
-		return nil, err
-	}
+	sure(x.run.dir.look((&trace{}).on(x.ctx))) // this file, too, may have taken boards over
 	res := need(x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.loaded, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()}))
 	out := loadFields(res)
 	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))
@@ -49,18 +47,12 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 }
 
 func loadFields(res loadtest.Result) fields {
-	outcomes, codes, statuses := map[string]any{}, map[string]any{}, map[string]any{}
+	outcomes := map[string]any{}
 	for _, o := range res.Outcomes {
 		outcomes[string(o.Name)] = o.Count
 	}
-	for k, v := range res.Codes {
-		codes[k] = v
-	}
-	for k, v := range res.Statuses {
-		statuses[k] = v
-	}
 	return fields{"verdict": res.Verdict, "sent": res.Sent, "sentRate": res.SentRate, "repeats": res.Repeats, "replayed": res.Replayed,
-		"outcomes": outcomes, "codes": codes, "statuses": statuses, "lag": res.Lag.P99, "thresholds": len(res.Thresholds)}
+		"outcomes": outcomes, "codes": anyOfAll(res.Codes), "statuses": anyOfAll(res.Statuses), "lag": res.Lag.P99, "thresholds": len(res.Thresholds)}
 }
 
 // domainTime is what a run takes for domain time, as a clock for load.

@@ -70,30 +70,22 @@ func (m *MQTT) run(x *frame) (out fields, err error) {
 
 // connect detaches the simulated board and opens a connection in its place; nil = the server refused it as expected.
 func (m *MQTT) connect(x *frame, name string, out fields) (*hand, error) {
-	b, err := x.simulated(m.Board, "it would lose its connection")
-	if err != nil {
-		return nil, err
-	}
+	b := x.simulated(m.Board, "it would lose its connection")
 	var login struct{ MQTT, ClientID, Username, Password string }
-	if err := x.run.lab.ask(x.ctx, b.owner, http.MethodPost, "/boards/"+esc(b.id)+"/detach", nil, &login); err != nil {
-		return nil, err
-	}
-	x.file.hands.took(b.id)
+	sure(x.run.lab.ask(x.ctx, b.owner, http.MethodPost, "/boards/"+esc(b.id)+"/detach", nil, &login))
+	x.file.hands.boards.Store(b.id, true)
 	x.run.mask.add(login.Password)
 	x.run.emit(history.Event{Kind: history.Hand, BoardID: b.id})
 	hello := byhand.Hello{ClientID: login.ClientID, Username: login.Username, Password: login.Password, KeepAlive: 30, Level: 4}
 	if m.Connect != nil {
-		if err := m.Connect.fill(x, b.id, &hello); err != nil {
-			return nil, err
-		}
+		m.Connect.fill(x, b.id, &hello)
 	}
 	h := &hand{board: b.id, auto: m.Auto, hide: func(s string) { x.run.mask.add(s) }}
 	h.mu.Lock() // hear answers over conn
-	h.conn, err = byhand.Dial(x.ctx, login.MQTT, x.run.target.TLS, h.hear)
+	conn, err := byhand.Dial(x.ctx, login.MQTT, x.run.target.TLS, h.hear)
+	h.conn = conn
 	h.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
+	sure(err)
 	h.ended = h.conn.Over()
 	x.file.hands.put(name, h)
 	code, err := h.conn.Connect(hello)
@@ -121,44 +113,33 @@ var errRefusedHand = errors.New("a connection that is refused as expected can't 
 
 // simulated is a simulated board, or the first of several, even if this file has taken its place; a real one is refused,
 // and why says what would come of it.
-func (x *frame) simulated(r Ref, why string) (*boardInfo, error) {
-	of, err := x.boards(r)
+func (x *frame) simulated(r Ref, why string) *boardInfo {
+	b := x.boards(r)[0]
+	_, ours := x.file.hands.boards.Load(b.id)
 	switch {
-	case err != nil:
-		return nil, err
-	case of[0].real && !x.file.hands.has(of[0].id):
-		return nil, fmt.Errorf("board %s is a real one: %s", of[0].id, why)
-	case x.run.lab == nil || of[0].owner == "":
-		return nil, fmt.Errorf("no control listener has board %s", of[0].id)
+	case b.real && !ours:
+		panic(stop{fmt.Errorf("board %s is a real one: %s", b.id, why)})
+	case x.run.lab == nil || b.owner == "":
+		panic(stop{fmt.Errorf("no control listener has board %s", b.id)})
 	}
-	return of[0], nil
+	return b
 }
 
 // fill replaces what CONNECT says differently.
-func (c *Connect) fill(x *frame, board string, h *byhand.Hello) (err error) {
-	for _, f := range []struct {
-		from *Text
-		to   *string
-	}{{c.ClientID, &h.ClientID}, {c.Username, &h.Username}, {c.Password, &h.Password}} {
-		if f.from == nil {
-			continue
-		}
-		if *f.to, err = f.from.str(x.scope); err != nil {
-			return err
+func (c *Connect) fill(x *frame, board string, h *byhand.Hello) {
+	take := func(to *string, from *Text) {
+		if from != nil {
+			*to = need(from.str(x.scope))
 		}
 	}
+	take(&h.ClientID, c.ClientID)
+	take(&h.Username, c.Username)
+	take(&h.Password, c.Password)
 	h.KeepAlive, h.Kept, h.Silent = x.count(c.KeepAlive, h.KeepAlive), c.Kept, c.Silent
 	h.Level = byte(x.count(c.Level, 4)) //nolint:gosec // lint allows 3 to 5
-	if c.Will == nil {
-		return nil
+	if c.Will != nil {
+		h.Will = &byhand.Message{Topic: topicOf(board, need(c.Will.Topic.str(x.scope))), Payload: []byte(need(c.Will.Raw.str(x.scope)))}
 	}
-	topic, err := c.Will.Topic.str(x.scope)
-	if err != nil {
-		return err
-	}
-	raw, err := c.Will.Raw.str(x.scope)
-	h.Will = &byhand.Message{Topic: topicOf(board, topic), Payload: []byte(raw)}
-	return err
 }
 
 func (m *MQTT) subscribe(x *frame, h *hand, out fields) error {
@@ -166,11 +147,7 @@ func (m *MQTT) subscribe(x *frame, h *hand, out fields) error {
 	if m.Subscribe != nil {
 		wanted = nil
 		for _, t := range *m.Subscribe {
-			text, err := t.str(x.scope)
-			if err != nil {
-				return err
-			}
-			wanted = append(wanted, text)
+			wanted = append(wanted, need(t.str(x.scope)))
 		}
 	}
 	granted := []any{}
@@ -196,41 +173,27 @@ func (m *MQTT) subscribe(x *frame, h *hand, out fields) error {
 }
 
 func (m *MQTT) send(x *frame, h *hand) error {
-	channel, err := m.Send.str(x.scope)
-	if err != nil {
-		return err
-	}
-	msg := byhand.Message{Topic: topicOf(h.board, channel), QoS: byte(x.count(m.QoS, 0)), Retain: m.Retain} //nolint:gosec // lint allows 0 to 2
-	if msg.Payload, err = m.content(x); err != nil {
-		return err
-	}
-	if h.over() { // not because of this message
+	channel := need(m.Send.str(x.scope))
+	msg := byhand.Message{Topic: topicOf(h.board, channel), Payload: m.content(x), QoS: byte(x.count(m.QoS, 0)), Retain: m.Retain} //nolint:gosec // lint allows 0 to 2
+	if h.over() {                                                                                                                  // not because of this message
 		return failed("publishing to %s: the connection had ended before", channel)
 	}
 	h.forget(cmp.Or(m.Await, m.Quiet))
-	err = h.conn.Publish(msg)
-	if errors.Is(err, byhand.ErrEnded) && m.Await == theEnd {
-		return nil
-	} else if err != nil {
+	if err := h.conn.Publish(msg); err != nil && !(errors.Is(err, byhand.ErrEnded) && m.Await == theEnd) {
 		return failed("publishing to %s: %s", channel, err)
 	}
 	return nil
 }
 
 // content is the payload that the step sends.
-func (m *MQTT) content(x *frame) ([]byte, error) {
-	if m.Payload != nil {
-		v, err := m.Payload.eval(x.scope)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(v)
+func (m *MQTT) content(x *frame) []byte {
+	switch {
+	case m.Payload != nil:
+		return need(json.Marshal(need(m.Payload.eval(x.scope))))
+	case m.Raw != nil:
+		return []byte(need(m.Raw.str(x.scope)))
 	}
-	if m.Raw == nil {
-		return []byte("{}"), nil
-	}
-	text, err := m.Raw.str(x.scope)
-	return []byte(text), err
+	return []byte("{}")
 }
 
 // wait waits for what the step awaits, or makes sure that it doesn't come.
@@ -240,10 +203,7 @@ func (m *MQTT) wait(x *frame, h *hand, out fields) error {
 		limit = awaitTime
 	}
 	if m.For != nil {
-		var err error
-		if limit, err = m.For.dur(x.scope); err != nil {
-			return err
-		}
+		limit = need(m.For.dur(x.scope))
 	}
 	channel, wrong := cmp.Or(m.Await, m.Quiet), error(nil)
 	got := h.next(x.ctx, channel, limit, func(r received) bool {

@@ -15,17 +15,14 @@ func (k *Key) run(x *frame) (fields, error) {
 		id := need(one(need(k.Revoke.eval(x.scope)), "keyId"))
 		return nil, lab.ask(x.ctx, lab.main, "DELETE", "/keys/"+esc(id), nil, nil)
 	}
-	place := need(x.place(k.Place))
+	place := x.place(k.Place)
 	name := need(k.Name.str(x.scope))
 	scopes := k.Scopes
 	if len(scopes) == 0 {
 		scopes = []string{"space:partner", "device:door"}
 	}
 	var out fields
-	err := lab.ask(x.ctx, lab.main, "POST", "/keys", map[string]any{"placeId": place, "scopes": scopes, "name": name, "sim": k.Sim}, &out)
-	if err != nil {
-		return nil, err
-	}
+	sure(lab.ask(x.ctx, lab.main, "POST", "/keys", map[string]any{"placeId": place, "scopes": scopes, "name": name, "sim": k.Sim}, &out))
 	x.run.mask.add(expression.Show(out["apiKey"]))
 	out["place"] = place
 	if name != "" {
@@ -53,9 +50,7 @@ func (g *Grant) give(x *frame, path, until string) (fields, error) {
 	}
 	x.doorList(g.Doors, body)
 	var out fields
-	if err := x.operated("POST", path, expression.Show(who["place"]), body, &out); err != nil {
-		return nil, err
-	}
+	sure(x.operated("POST", path, expression.Show(who["place"]), body, &out))
 	maps.Copy(who, out)
 	x.scope.root().set(name, who)
 	return out, nil
@@ -65,7 +60,7 @@ func (p *PlaceSet) title() string { return p.Place.raw }
 
 // run changes a place as the operator.
 func (p *PlaceSet) run(x *frame) (fields, error) {
-	id := need(x.place(p.Place))
+	id := x.place(p.Place)
 	return x.patch("/places/"+esc(id), "", p.Set)
 }
 
@@ -73,7 +68,7 @@ func (d *DoorSet) title() string { return d.Doors.raw }
 
 // run changes doors as the operator.
 func (d *DoorSet) run(x *frame) (out fields, err error) {
-	for _, id := range need(x.doors(d.Doors)) {
+	for _, id := range x.doors(d.Doors) {
 		if out, err = x.patch("/doors/"+esc(id), x.run.dir.placeOf(id), d.Set); err != nil {
 			return out, err
 		}

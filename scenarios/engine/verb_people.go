@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -18,7 +19,7 @@ func (p *Present) title() string { return strings.TrimSpace(p.Person.raw + " at 
 
 // run presents a phone or a link at a reader.
 func (p *Present) run(x *frame) (fields, error) {
-	door := need(x.door(p.Door))
+	door := x.door(p.Door)
 	body := map[string]any{"doorId": door}
 	switch {
 	case p.Person.set():
@@ -29,7 +30,7 @@ func (p *Present) run(x *frame) (fields, error) {
 	default:
 		body["phone"] = need(p.Phone.str(x.scope))
 	}
-	out := need(x.present(body))
+	out := x.present(body)
 	err := x.decided(p.Result, p.Reason, out)
 	if bad := (*failure)(nil); errors.As(err, &bad) {
 		bad.text += outageAge(out) + x.behind(door)
@@ -78,13 +79,9 @@ func credential(body, who map[string]any, link bool) {
 	}
 }
 
-func (x *frame) present(body map[string]any) (out fields, err error) {
-	base, err := x.owner(body["doorId"].(string))
-	if err != nil {
-		return nil, err
-	}
-	err = x.run.lab.ask(x.ctx, base, "POST", "/people/present", body, &out)
-	return out, err
+func (x *frame) present(body map[string]any) (out fields) {
+	sure(x.run.lab.ask(x.ctx, x.owner(body["doorId"].(string)), "POST", "/people/present", body, &out))
+	return out
 }
 
 // decided compares a decision with the expected one.
@@ -114,7 +111,7 @@ type presentation struct {
 
 // run presents at each door of a cohort people of its place.
 func (p *PresentEach) run(x *frame) (fields, error) {
-	doors := need(x.doors(p.Doors))
+	doors := x.doors(p.Doors)
 	people := x.people(p.People)
 	plan := x.pair(doors, people, x.least(p.PerDoor))
 	if most := x.count(p.Most, 0); most > 0 && len(plan) > most {
@@ -127,13 +124,10 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 	}
 	var mu sync.Mutex
 	results, reasons, wrong, first := map[string]any{}, map[string]any{}, 0, ""
-	err := atOnce(16, len(plan), func(i int) error {
+	sure(atOnce(16, len(plan), func(i int) error {
 		body := map[string]any{"doorId": plan[i].door}
 		credential(body, plan[i].who, p.Link)
-		got, err := x.present(body)
-		if err != nil {
-			return err
-		}
+		got := x.present(body)
 		bad := x.decided(p.Result, p.Reason, got)
 		mu.Lock()
 		defer mu.Unlock()
@@ -145,10 +139,7 @@ func (p *PresentEach) run(x *frame) (fields, error) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	x.res.Detail = fmt.Sprintf("%d presentations: %s", len(plan), brief(reasons, 120))
 	out := fields{"count": len(plan), "results": results, "reasons": reasons}
 	if p.expects() {
@@ -170,10 +161,7 @@ func add(counts map[string]any, name string) {
 
 // pair puts at each door people of the door's place whose permits open it, taking turns.
 func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []presentation) {
-	byPlace := map[string][]map[string]any{}
-	for _, w := range people {
-		byPlace[expression.Show(w["place"])] = append(byPlace[expression.Show(w["place"])], w)
-	}
+	byPlace := each.By(people, func(who map[string]any) string { return expression.Show(who["place"]) })
 	turn := map[string]int{}
 	for _, d := range doors {
 		b := x.run.dir.door(d)
@@ -192,10 +180,7 @@ func (x *frame) pair(doors []string, people []map[string]any, per int) (plan []p
 // opensFor: a person whose permit names doors is presented at those only.
 func opensFor(who map[string]any, door string) bool {
 	list, _ := who["doors"].([]string)
-	if len(list) == 0 {
-		return true
-	}
-	return slices.Contains(list, door)
+	return len(list) == 0 || slices.Contains(list, door)
 }
 
 func (p *Phone) title() string { return p.Person.raw }
@@ -209,22 +194,18 @@ func (p *Phone) run(x *frame) (fields, error) {
 		from, placeID = expression.Show(who["phone"]), expression.Show(who["place"])
 	}
 	if p.Place.set() {
-		placeID = need(x.place(p.Place))
+		placeID = x.place(p.Place)
 	}
 	if to == "" && placeID != "" { // the file may have changed the number
 		var now struct{ EntryPhone string }
-		if err := lab.ask(x.ctx, lab.main, "GET", "/places/"+esc(placeID), nil, &now); err != nil {
-			return nil, err
-		}
+		sure(lab.ask(x.ctx, lab.main, "GET", "/places/"+esc(placeID), nil, &now))
 		to = now.EntryPhone
 	}
 	if to == "" || from == "" {
 		return nil, errors.New("phone needs a place to call and a person who calls")
 	}
 	var out fields
-	if err := x.operated("POST", "/people/call", placeID, map[string]any{"to": to, "from": from}, &out); err != nil {
-		return nil, err
-	}
+	sure(x.operated("POST", "/people/call", placeID, map[string]any{"to": to, "from": from}, &out))
 	if p.Answered != nil && out["answered"] != *p.Answered {
 		return out, failed("expected answered %v, found %s", *p.Answered, brief(out, 160))
 	}
@@ -235,8 +216,8 @@ func (l *Leaf) title() string { return l.Action + " " + l.Door.raw }
 
 // run moves a door leaf.
 func (l *Leaf) run(x *frame) (fields, error) {
-	door := need(x.door(l.Door))
-	base := need(x.owner(door))
+	door := x.door(l.Door)
+	base := x.owner(door)
 	var out fields
 	err := x.run.lab.ask(x.ctx, base, "POST", "/people/leaf", map[string]any{"doorId": door, "action": l.Action}, &out)
 	return out, err

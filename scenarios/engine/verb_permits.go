@@ -53,7 +53,7 @@ func (x *frame) newPerson(name string, place Ref, phone Text) map[string]any {
 		}
 	}
 	if place.set() {
-		who["place"] = need(x.place(place))
+		who["place"] = x.place(place)
 	}
 	if _, ok := who["place"].(string); !ok {
 		panic(stop{fmt.Errorf("%s has no place yet; name one with place", name)})
@@ -81,11 +81,9 @@ func (r *Revoke) run(x *frame) (fields, error) {
 	people := x.people(r.Person)
 	reason := need(r.Reason.str(x.scope))
 	answers := make([]*answer, len(people))
-	err := atOnce(8, len(people), func(i int) (err error) {
-		if answers[i], err = x.revoke(people[i], r.By, reason); err == nil {
-			err = r.check(x, answers[i], false)
-		}
-		return err
+	err := atOnce(8, len(people), func(i int) error {
+		answers[i] = need(x.revoke(people[i], r.By, reason))
+		return r.check(x, answers[i], false)
 	})
 	out, err := r.shared(x, answers, err)
 	if out != nil {

@@ -13,8 +13,8 @@ func (r *Records) title() string { return r.Place.raw }
 
 // run reads the entry records of a place to the end.
 func (r *Records) run(x *frame) (fields, error) {
-	place := need(x.place(r.Place))
-	list := need(x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), place))
+	place := x.place(r.Place)
+	list := x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), place)
 	keep := x.keeper(r.Door, r.Person, r.Since)
 	command := need(r.Command.str(x.scope))
 	kept := []any{}
@@ -31,12 +31,12 @@ func (e *Events) title() string { return e.Place.raw }
 
 // run reads the events of a place to the end.
 func (e *Events) run(x *frame) (fields, error) {
-	place := need(x.place(e.Place))
+	place := x.place(e.Place)
 	q := url.Values{}
 	for k, v := range e.Query {
 		q.Set(k, need(v.str(x.scope)))
 	}
-	list := need(x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), place))
+	list := x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), place)
 	keep := x.keeper(Ref{}, e.Person, e.Since)
 	kept := []any{}
 	for _, v := range list {
@@ -51,7 +51,7 @@ func (e *Events) run(x *frame) (fields, error) {
 func (x *frame) keeper(door, person Ref, since When) func(map[string]any) bool {
 	doorID, end := "", ""
 	if door.set() {
-		doorID = need(x.door(door))
+		doorID = x.door(door)
 	}
 	if person.set() {
 		end = "*" + expression.Show(x.person(person)["tail"])

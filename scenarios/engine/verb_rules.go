@@ -12,33 +12,24 @@ func (n *Netloss) title() string { return n.Boards.raw + " " + n.GraceSec.raw }
 
 // run sets one outage policy on every board of a cohort.
 func (n *Netloss) run(x *frame) (fields, error) {
-	of := need(x.boards(n.Boards))
+	of := x.boards(n.Boards)
 	grace := need(n.GraceSec.num(x.scope))
 	answers := make([]*answer, len(of))
 	err := atOnce(16, len(of), func(i int) error {
 		b := of[i]
-		channels, err := n.channels(x, b)
-		if err != nil {
-			return err
-		}
-		answers[i], err = x.run.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", b.placeID, map[string]any{"graceSec": grace, "channels": channels})
-		if err != nil {
-			return err
-		}
+		body := map[string]any{"graceSec": grace, "channels": n.channels(x, b)}
+		answers[i] = need(x.run.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", b.placeID, body))
 		return n.check(x, answers[i], false)
 	})
 	x.res.Detail = amount.Many(len(of), "board")
 	return n.shared(x, answers, err)
 }
 
-func (n *Netloss) channels(x *frame, b *boardInfo) (map[string]string, error) {
+func (n *Netloss) channels(x *frame, b *boardInfo) map[string]string {
 	out := map[string]string{}
 	def := "close"
 	for ch, t := range n.Channels {
-		v, err := t.str(x.scope)
-		if err != nil {
-			return nil, err
-		}
+		v := need(t.str(x.scope))
 		if ch == "all" {
 			def = v
 		} else {
@@ -52,14 +43,14 @@ func (n *Netloss) channels(x *frame, b *boardInfo) (map[string]string, error) {
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 func (p *Policy) title() string { return p.Doors.raw }
 
 // run sets or removes a window on every door.
 func (p *Policy) run(x *frame) (fields, error) {
-	doors := need(x.doors(p.Doors))
+	doors := x.doors(p.Doors)
 	method, query, body := p.request(x)
 	answers := make([]*answer, len(doors))
 	err := atOnce(8, len(doors), func(i int) error {
@@ -67,12 +58,8 @@ func (p *Policy) run(x *frame) (fields, error) {
 		if b == nil {
 			return x.run.dir.noDoor(doors[i])
 		}
-		a, err := x.run.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, b.placeID, body)
-		if err != nil {
-			return err
-		}
-		answers[i] = a
-		return p.check(x, a, false)
+		answers[i] = need(x.run.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, b.placeID, body))
+		return p.check(x, answers[i], false)
 	})
 	return p.shared(x, answers, err)
 }
@@ -100,7 +87,7 @@ func (h *Hours) title() string { return h.Place.raw }
 
 // run sets opening hours.
 func (h *Hours) run(x *frame) (fields, error) {
-	id := need(x.place(h.Place))
+	id := x.place(h.Place)
 	week := need(h.Week.eval(x.scope))
 	a := need(x.run.post(x.ctx, "PATCH", "/core/v1/places/"+esc(id), id, map[string]any{"hours": map[string]any{"week": week}}))
 	return a.fields(), h.check(x, a, false)

@@ -18,7 +18,7 @@ func (t *Tell) title() string { return strings.TrimSpace(t.Board.raw + " " + t.S
 
 // run says it. The board's own answers come with the result; they also go to its server.
 func (t *Tell) run(x *frame) (out fields, err error) {
-	b := need(x.simulated(t.Board, "it listens to nobody but its server"))
+	b := x.simulated(t.Board, "it listens to nobody but its server")
 	body := map[string]any{}
 	if t.Alone != nil {
 		body["alone"] = *t.Alone

@@ -3,12 +3,17 @@ package engine
 import (
 	"regexp"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/report"
 )
 
 // where is what the step was about, for the evidence: nil if its verb can show a promise wherever it came up.
 func (x *frame) where() *report.Where {
-	v := &x.step.Verbs
+	w, _ := guarded(func() (*report.Where, error) { return x.about(&x.step.Verbs), nil })
+	return w
+}
+
+func (x *frame) about(v *Verbs) *report.Where {
 	switch {
 	case v.Command != nil:
 		return x.atDoors(v.Command.Door)
@@ -17,11 +22,7 @@ func (x *frame) where() *report.Where {
 	case v.Link != nil && v.Link.Door.set():
 		return x.atDoors(v.Link.Door)
 	case v.PresentEach != nil:
-		doors, err := x.doors(v.PresentEach.Doors)
-		if err != nil {
-			return nil
-		}
-		return &report.Where{Doors: doors, Decides: true}
+		return &report.Where{Doors: x.doors(v.PresentEach.Doors), Decides: true}
 	case v.Phone != nil:
 		return &report.Where{Decides: true}
 	case v.Call != nil:
@@ -33,13 +34,9 @@ func (x *frame) where() *report.Where {
 	case v.Synced != nil:
 		return x.atBoards(v.Synced.Of)
 	case v.Records != nil:
-		place, err := x.place(v.Records.Place)
-		if err != nil {
-			return nil
-		}
-		w := &report.Where{Places: []string{place}}
-		if door, err := x.door(v.Records.Door); v.Records.Door.set() && err == nil {
-			w.Doors = []string{door}
+		w := &report.Where{Places: []string{x.place(v.Records.Place)}}
+		if v.Records.Door.set() {
+			w.Doors = []string{x.door(v.Records.Door)}
 		}
 		return w
 	}
@@ -48,11 +45,7 @@ func (x *frame) where() *report.Where {
 
 // atDoors is a decision at one door.
 func (x *frame) atDoors(r Ref) *report.Where {
-	door, err := x.door(r)
-	if err != nil {
-		return nil
-	}
-	return &report.Where{Doors: []string{door}, Decides: true}
+	return &report.Where{Doors: []string{x.door(r)}, Decides: true}
 }
 
 // ofDevice finds a door or board in a path.
@@ -60,10 +53,9 @@ var ofDevice = regexp.MustCompile(`^/device/v1/(devices|doors|boards)/([^/?]+)`)
 
 // atDevice is a request about one door or board.
 func (x *frame) atDevice(c *Call) *report.Where {
-	path, err := c.Path.str(x.scope)
-	m := ofDevice.FindStringSubmatch(path)
+	m := ofDevice.FindStringSubmatch(need(c.Path.str(x.scope)))
 	switch {
-	case err != nil || m == nil:
+	case m == nil:
 		return nil
 	case m[1] == "boards":
 		return &report.Where{Boards: []string{m[2]}}
@@ -76,20 +68,8 @@ func (x *frame) atBoards(r Ref) *report.Where {
 	if !r.set() {
 		return nil
 	}
-	of, err := r.eval(x.scope)
-	if err != nil {
-		return nil
-	}
-	if id, ok := of.(string); ok && x.run.dir.door(id) != nil {
+	if id, ok := need(r.eval(x.scope)).(string); ok && x.run.dir.door(id) != nil {
 		return &report.Where{Doors: []string{id}}
 	}
-	list, err := x.boards(r)
-	if err != nil {
-		return nil
-	}
-	w := &report.Where{}
-	for _, b := range list {
-		w.Boards = append(w.Boards, b.id)
-	}
-	return w
+	return &report.Where{Boards: each.Of(x.boards(r), func(b *boardInfo) string { return b.id })}
 }

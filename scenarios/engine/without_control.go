@@ -30,10 +30,8 @@ func (f *File) KeysDo() bool {
 	}
 	ok := true
 	eachStep(func(s *Step) {
-		u := usesOf([]Step{*s})
-		if _, nested := s.verb().(*Steps); !nested && (u.virtual || u.load || u.control && !s.looks()) {
-			ok = false
-		}
+		u := s.needs()
+		ok = ok && !u.virtual && !u.load && (!u.control || s.looks())
 	}, f.Doc.Setup, f.Doc.Steps)
 	return ok
 }
@@ -82,10 +80,7 @@ func (s *Step) evidenceFor() (out []string) {
 	if _, nested := s.verb().(*Steps); nested || !s.asserts {
 		return nil
 	}
-	out = slices.Clone([]string(s.Clauses))
-	for _, e := range s.Expect {
-		out = append(out, e.clauses...)
-	}
+	out = s.ownClaims()
 	slices.Sort(out)
 	return slices.Compact(out)
 }

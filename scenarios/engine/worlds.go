@@ -39,6 +39,7 @@ func RunApart(ctx context.Context, open Opener, files []*File, opt Options) (Res
 	if opt.Parallel <= 0 {
 		opt.Parallel = defaultParallel
 	}
+	opt.Metrics = cmp.Or(opt.Metrics, NewMetrics())
 	s := &suite{open: open, opt: opt, files: files, parts: make([]Result, len(files)), tickets: make(chan struct{}, opt.Parallel),
 		display: newDisplay(&opt, len(files))}
 	defer s.display.End()

@@ -16,17 +16,16 @@ var points = []point{
 
 // crash is a death of the server during a command. After its restart the server knows what was durable; what the board
 // did is reported once it is connected again.
-func (m *model) crash(o Op) bool {
+func (m *model) crash(o Op) {
 	b, i := m.where(o.Door)
 	if !b.online || m.faults[b.index] != nil || m.crashes == 2 {
-		return false
+		return
 	}
 	m.crashes++
 	p := points[o.Nth%len(points)]
 	m.settle()
 	m.clockTo(m.now + second) // what happens has a time of its own
-	m.fresh++
-	n := 100 + m.fresh
+	n := m.key()
 	key := fmt.Sprintf("k%d", n)
 	r := m.record(record{door: o.Door, result: "noResponse", reason: "api", method: "api", who: -1, replays: 1})
 	m.keys[n] = &command{door: o.Door, name: "open", status: p.status, record: r}
@@ -55,7 +54,6 @@ func (m *model) crash(o Op) bool {
 	}
 	m.told(r, key)
 	m.clockTo(m.now + 10*second) // if there was a pulse, it is over
-	return true
 }
 
 // told waits until the server has heard what became of an unanswered command.
@@ -97,10 +95,10 @@ func (m *model) reconnected(end func()) {
 
 // wire makes a board's line bad for a moment: messages arrive twice or late, which changes nothing, or are lost in one
 // or both directions during a command.
-func (m *model) wire(o Op) bool {
+func (m *model) wire(o Op) {
 	b, i := m.where(o.Door)
 	if !b.online || m.faults[b.index] != nil {
-		return false
+		return
 	}
 	m.settle()
 	name := fmt.Sprintf("wire%d", b.index)
@@ -111,8 +109,7 @@ func (m *model) wire(o Op) bool {
 		}
 		m.add("fault", args)
 	}
-	m.fresh++
-	key := 100 + m.fresh
+	key := m.key()
 	c := &command{door: o.Door, name: []string{"open", "hold", "close"}[o.N%3], minutes: 0}
 	switch o.Name {
 	case "double", "delayed":
@@ -125,10 +122,10 @@ func (m *model) wire(o Op) bool {
 		m.present(Op{Who: o.Who, Door: o.Door})
 		m.quiet(b)
 		m.add("clear", name)
-		return true
+		return
 	}
 	if m.waits == 3 || b.grace == 0 { // how often such a line drops is not promised, and each time would show
-		return false
+		return
 	}
 	m.waits++
 	arm(o.Name)
@@ -144,5 +141,4 @@ func (m *model) wire(o Op) bool {
 	m.cut(o)
 	m.mend(o)
 	m.told(c.record, fmt.Sprintf("k%d", key))
-	return true
 }

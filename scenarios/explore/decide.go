@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // grant is a permit, a reservation or a membership, as created by the operations.
@@ -65,11 +67,8 @@ type content struct {
 }
 
 func (m *model) content() content {
-	c := content{windows: slices.Clone(m.windows), hours: m.hours, special: maps.Clone(m.special), of: slices.Clone(m.grants), zone: m.zone}
-	for _, g := range m.grants {
-		c.grants = append(c.grants, *g)
-	}
-	return c
+	return content{grants: each.Of(m.grants, func(g *grant) grant { return *g }), of: slices.Clone(m.grants),
+		windows: slices.Clone(m.windows), hours: m.hours, special: maps.Clone(m.special), zone: m.zone}
 }
 
 // The sequence starts on a Monday.

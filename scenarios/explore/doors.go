@@ -87,21 +87,25 @@ func (m *model) record(r record) *record {
 }
 
 // command moves a door over the API, under a fresh key or one of three names.
-func (m *model) command(o Op) bool {
+func (m *model) command(o Op) {
 	if m.longWait(o.Door) {
-		return false
+		return
 	}
 	key := o.Nth
 	if key == 0 {
-		m.fresh++
-		key = 100 + m.fresh
+		key = m.key()
 	}
 	c := &command{door: o.Door, name: o.Name, minutes: o.N, legacy: o.Flag}
 	if o.Name != "hold" {
 		c.minutes = 0
 	}
 	m.send(key, c)
-	return true
+}
+
+// key is one that nothing else uses.
+func (m *model) key() int {
+	m.fresh++
+	return 100 + m.fresh
 }
 
 // longWait keeps a sequence short: each unanswered command takes the server's whole wait.
@@ -116,10 +120,10 @@ func (m *model) longWait(d int) bool {
 }
 
 // repeat repeats what a key was used for, or sends something else under it.
-func (m *model) repeat(o Op) bool {
+func (m *model) repeat(o Op) {
 	c := m.keys[o.Nth]
 	if c == nil {
-		return false
+		return
 	}
 	again := *c
 	if o.Door == 3 {
@@ -127,7 +131,6 @@ func (m *model) repeat(o Op) bool {
 	}
 	again.legacy = c.legacy != (o.Door == 2 && c.status == 200) // a failure has the shape of its first path, which the other path's document doesn't know
 	m.send(o.Nth, &again)
-	return true
 }
 
 // send sends a command under a key; the first use decides, see CMD-5.
@@ -180,10 +183,10 @@ func (m *model) space(who int) {
 }
 
 // link presses the button of a link, the newest or an older one.
-func (m *model) link(o Op) bool {
+func (m *model) link(o Op) {
 	g := m.named(permitName(o))
 	if g == nil || m.longWait(o.Door) {
-		return false
+		return
 	}
 	m.space(g.phone)
 	n := g.links
@@ -215,7 +218,6 @@ func (m *model) link(o Op) bool {
 			m.add("link", append(args, "status", out.status, "error", out.code))
 		}
 	}
-	return true
 }
 
 func (m *model) credit(r *record, a answer) {
@@ -228,15 +230,15 @@ func (m *model) credit(r *record, a answer) {
 }
 
 // call calls the place's number.
-func (m *model) call(o Op) bool {
+func (m *model) call(o Op) {
 	args := fields{"from", "${" + phoneOf(o.Who) + "}", "place", "lab"}
 	if !m.talks {
 		m.add("phone", append(args, "answered", false))
-		return true
+		return
 	}
 	d := m.answers(o.Who)
 	if d >= 0 && m.longWait(d) {
-		return false
+		return
 	}
 	m.space(o.Who)
 	d = m.answers(o.Who) // time may have passed
@@ -255,14 +257,13 @@ func (m *model) call(o Op) bool {
 		want = "doorId == " + doorName(d)
 	}
 	m.add("phone", append(args, "answered", true, "result", r.result, "reason", a.reason), want)
-	return true
 }
 
 // forgets are the on-site denials that depend on whether the board still has the grant.
 var forgets = []string{"expired", "revoked", "no_valid_grant", "link_invalid"}
 
 // present shows a phone or a link at a reader: the board decides by its own content.
-func (m *model) present(o Op) bool {
+func (m *model) present(o Op) {
 	m.settle()
 	b, i := m.where(o.Door)
 	args := fields{"door", doorName(o.Door)}
@@ -270,14 +271,14 @@ func (m *model) present(o Op) bool {
 	if o.Flag {
 		g := m.named(permitName(o))
 		if g == nil {
-			return false
+			return
 		}
 		k := slices.Index(b.has.of, g)
 		switch {
 		case k < 0 || b.has.grants[k].revoked >= 0 || b.has.grants[k].links != g.links:
 			dead = true
 		case b.has.grants[k].to <= max(m.now, m.now+b.skew): // the board may have forgotten it
-			return false
+			return
 		}
 		args, who = append(args, "token", "${"+token(g)+"}"), g.phone
 		if k >= 0 {
@@ -315,7 +316,6 @@ func (m *model) present(o Op) bool {
 	if b.online && (r.link != nil || r.credit != nil) {
 		m.quiet(b) // before it changes
 	}
-	return true
 }
 
 func reasonIs(r *record) string {
@@ -330,9 +330,8 @@ func quotedList(of []string) string {
 }
 
 // leaf moves a door's leaf.
-func (m *model) leaf(o Op) bool {
+func (m *model) leaf(o Op) {
 	b, i := m.where(o.Door)
 	m.push(b.doors[i], o.Name)
 	m.add("leaf", fields{"door", doorName(o.Door), "action", o.Name})
-	return true
 }

@@ -99,12 +99,7 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	}
 	wg.Wait()
 	r.sum.Seconds = (clock.Mono() - r.began).Seconds()
-	for _, err := range errs {
-		if err != nil {
-			return r.sum, err
-		}
-	}
-	return r.sum, ctx.Err()
+	return r.sum, cmp.Or(cmp.Or(errs...), ctx.Err())
 }
 
 // worker plays one sequence after another. outer outlives the time limit.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // name of the n-th permit of a person, by which a scenario knows it.
@@ -20,7 +22,7 @@ func (m *model) named(name string) *grant {
 func phoneOf(who int) string { return fmt.Sprintf("phone(%q)", people[who]) }
 
 // permit registers one, or registers it again.
-func (m *model) permit(o Op) bool {
+func (m *model) permit(o Op) {
 	name := permitName(o)
 	old := m.named(name)
 	who, doors := o.Who, bits(o.Doors)
@@ -37,7 +39,7 @@ func (m *model) permit(o Op) bool {
 	}
 	args := fields{"person", name, "place", "lab", "phone", "${" + phoneOf(who) + "}", "from", moment(from), "to", moment(to)}
 	if to <= from && (o.Name == "empty" || o.Name == "foreign") {
-		return false
+		return
 	}
 	scope := doors
 	switch {
@@ -50,18 +52,13 @@ func (m *model) permit(o Op) bool {
 	case old != nil:
 		scope = old.doors
 	default:
-		for i, e := range m.entry {
-			if e {
-				scope = append(scope, i)
-			}
-		}
+		scope = m.entries()
 	}
 	if code, status := m.refuses(o.Name, from, to, scope); code != "" {
 		m.add("permit", append(args, "status", status, "error", code)).clauses = []string{"PERM-5", "PERM-6"}
-		return true
+		return
 	}
 	m.registered(name, who, from, to, scope, args)
-	return true
 }
 
 // refuses is why a period and a scope are refused, "" = they are accepted.
@@ -120,10 +117,10 @@ func (m *model) registered(name string, phone int, from, to int64, scope []int, 
 func token(g *grant) string { return fmt.Sprintf("%s_t%d", g.name, g.links) }
 
 // revoke revokes by reference or id; a repeat changes nothing.
-func (m *model) revoke(o Op) bool {
+func (m *model) revoke(o Op) {
 	g := m.named(permitName(o))
 	if g == nil {
-		return false
+		return
 	}
 	by, reason := "ref", "reason "+strconv.Itoa(len(m.steps))
 	if o.Flag {
@@ -135,14 +132,13 @@ func (m *model) revoke(o Op) bool {
 	}
 	m.add("revoke", fields{"person", g.name, "by", by, "reason", reason},
 		fmt.Sprintf(`data.permitId == %s_id and data.state == "revoked" and data.revokedAt == %s and data.reason == %q`, g.name, at(g.revoked), g.reason)).clauses = []string{"PERM-4"}
-	return true
 }
 
 // term gives a membership or a reservation.
-func (m *model) term(o Op) bool {
+func (m *model) term(o Op) {
 	from, to := m.now+o.From, m.now+o.To+int64(o.Who)*second
 	if to <= from {
-		return false
+		return
 	}
 	g := &grant{kind: o.Do, phone: o.Who, from: from, to: to, doors: bits(o.Doors), made: m.now, revoked: -1}
 	args := fields{"person", people[o.Who], "place", "lab", "phone", "${" + phoneOf(o.Who) + "}", "from", moment(from)}
@@ -153,57 +149,34 @@ func (m *model) term(o Op) bool {
 	}
 	if len(g.doors) > 0 {
 		args = append(args, "doors", doorNames(g.doors))
-	} else {
-		for i, e := range m.entry {
-			if e {
-				g.doors = append(g.doors, i)
-			}
-		}
-		if len(g.doors) == 0 {
-			return false
-		}
+	} else if g.doors = m.entries(); len(g.doors) == 0 {
+		return
 	}
 	m.grants = append(m.grants, g)
 	m.changed()
 	m.add(o.Do, args)
-	return true
 }
 
 // read is one permit with all its fields.
-func (m *model) read(o Op) bool {
+func (m *model) read(o Op) {
 	g := m.named(permitName(o))
 	if g == nil {
-		return false
+		return
 	}
 	m.permitIs(g)
-	return true
 }
 
-func (m *model) allPermits(Op) bool {
-	n := 0
-	for _, g := range m.grants {
-		if g.kind == "permit" {
-			m.permitIs(g)
-			n++
-		}
+func (m *model) allPermits(Op) {
+	permits := each.If(m.grants, func(g *grant) bool { return g.kind == "permit" })
+	for _, g := range permits {
+		m.permitIs(g)
 	}
 	list := "total == len(data)"
-	if n > 0 {
-		list = fmt.Sprintf("len(filter(data, .permitId in %s)) == %d", m.ids(), n)
+	if len(permits) > 0 {
+		ids := texts(each.Of(permits, func(g *grant) string { return g.name + "_id" }))
+		list = fmt.Sprintf("len(filter(data, .permitId in %s)) == %d", ids, len(permits))
 	}
 	m.add("call", fields{"place", "lab", "path", "/space/v1/partner/entry-permits?limit=500"}, list)
-	return true
-}
-
-// ids are the permits of the sequence.
-func (m *model) ids() string {
-	var out []string
-	for _, g := range m.grants {
-		if g.kind == "permit" {
-			out = append(out, g.name+"_id")
-		}
-	}
-	return texts(out)
 }
 
 // permitIs compares a permit by every field.

@@ -3,29 +3,27 @@ package explore
 import "fmt"
 
 // cut takes a board's line down, cleanly: both ends notice at once.
-func (m *model) cut(o Op) bool {
+func (m *model) cut(o Op) {
 	b, _ := m.where(o.Door)
 	if !b.online {
-		return false
+		return
 	}
 	m.settle()
 	m.quiet(b)
 	m.drop(b)
 	m.add("fault", fields{"fault", "offline", "name", fmt.Sprintf("line%d", b.index), "of", boardName(b.index), "hits", 0})
 	m.add("boards", fields{"of", boardName(b.index), "all", "not online"}).within = "30s"
-	return true
 }
 
 // mend brings the line back and waits until the board is synchronized.
-func (m *model) mend(o Op) bool {
+func (m *model) mend(o Op) {
 	b, _ := m.where(o.Door)
 	if b.online {
-		return false
+		return
 	}
 	m.meet(b)
 	m.add("clear", fmt.Sprintf("line%d", b.index))
 	m.add("synced", fields{"of", boardName(b.index)}).clauses = []string{"OFF-4"}
-	return true
 }
 
 // quiet waits until a board has uploaded its records.
@@ -35,14 +33,20 @@ func (m *model) quiet(b *board) {
 	}
 }
 
+func (m *model) quietAll() {
+	for _, b := range m.boards {
+		m.quiet(b)
+	}
+}
+
 // fault makes a board answer commands wrongly, or rightly again.
-func (m *model) fault(o Op) bool {
+func (m *model) fault(o Op) {
 	b, _ := m.where(o.Door)
 	name := fmt.Sprintf("fault%d", b.index)
 	if m.faults[b.index] != nil {
 		m.faults[b.index] = nil
 		m.add("clear", name)
-		return true
+		return
 	}
 	f := &fault{name: o.Name}
 	args := fields{"fault", o.Name, "name", name, "of", boardName(b.index), "hits", 0}
@@ -52,11 +56,10 @@ func (m *model) fault(o Op) bool {
 	}
 	m.faults[b.index] = f
 	m.add("fault", args)
-	return true
 }
 
 // reboot makes a board start again, with its flash, without it, or without its clock.
-func (m *model) reboot(o Op) bool {
+func (m *model) reboot(o Op) {
 	b, _ := m.where(o.Door)
 	m.settle()
 	m.quiet(b)
@@ -67,12 +70,10 @@ func (m *model) reboot(o Op) bool {
 		m.meet(b)
 		m.add("synced", fields{"of", boardName(b.index)}).clauses = []string{"CMD-6"}
 	}
-	return true
 }
 
 // restart ends the server's life, in order or not; every connection ends with it.
-func (m *model) restart(o Op) bool {
+func (m *model) restart(o Op) {
 	m.settle()
 	m.reconnected(func() { m.add("control", fields{"method", "POST", "path", "/restart", "body", fields{"kill", o.Flag}}) })
-	return true
 }

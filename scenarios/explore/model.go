@@ -88,18 +88,16 @@ var weeks = [][][2]int{
 
 // begin is the model of a shop in its initial state.
 func begin() *model {
-	m := &model{keys: map[int]*command{}, heard: map[int]int64{}, talks: true, entry: [4]bool{true, true, true, true}, longest: [4]int{720, 720, 720, 720}}
-	for i := range m.hours {
-		m.hours[i] = weeks[0]
-	}
+	m := &model{keys: map[int]*command{}, heard: map[int]int64{}, talks: true, hours: week7(weeks[0]),
+		entry: [4]bool{true, true, true, true}, longest: [4]int{720, 720, 720, 720}}
 	for i := range m.boards {
 		m.boards[i] = &board{index: i, online: true, grace: limit, rest: [2]string{"close", "close"}, applied: earlier, doors: [2]*door{{}, {}}, has: m.content()}
 	}
 	return m
 }
 
-// play plays operations by name; false: the operation makes no sense here and was left out.
-var play = map[string]func(m *model, o Op) bool{
+// play plays operations by name; one that makes no sense here adds no step.
+var play = map[string]func(m *model, o Op){
 	"permit": (*model).permit, "revoke": (*model).revoke, "membership": (*model).term, "reservation": (*model).term,
 	"command": (*model).command, "repeat": (*model).repeat, "link": (*model).link, "call": (*model).call, "present": (*model).present,
 	"leaf": (*model).leaf, "advance": (*model).advance, "boundary": (*model).boundary, "cut": (*model).cut, "mend": (*model).mend,
@@ -200,25 +198,19 @@ func doorName(i int) string  { return fmt.Sprintf("door[%d]", i) }
 func boardName(i int) string { return fmt.Sprintf("board[%d]", i) }
 
 func doorNames(ds []int) list {
-	out := list{}
-	for _, d := range ds {
-		out = append(out, doorName(d))
-	}
-	return out
+	return each.Of(ds, func(d int) any { return doorName(d) })
 }
 
 // doorExpr is a list of doors in an expression.
 func doorExpr(ds []int) string { return texts(each.Of(ds, doorName)) }
 
+var allDoors = []int{0, 1, 2, 3}
+
 // bits lists the doors of a set.
-func bits(n int) (out []int) {
-	for i := range 4 {
-		if n>>i&1 == 1 {
-			out = append(out, i)
-		}
-	}
-	return out
-}
+func bits(n int) []int { return each.If(allDoors, func(i int) bool { return n>>i&1 == 1 }) }
+
+// entries are the doors through which people can enter.
+func (m *model) entries() []int { return each.If(allDoors, func(i int) bool { return m.entry[i] }) }
 
 // changed: the place's content now differs from its boards'.
 func (m *model) changed() {
@@ -242,9 +234,9 @@ func (m *model) settle() {
 }
 
 // clockTo moves time, never back.
-func (m *model) clockTo(to int64) bool {
+func (m *model) clockTo(to int64) {
 	if to <= m.now {
-		return false
+		return
 	}
 	m.settle()
 	for _, b := range m.boards {
@@ -252,20 +244,18 @@ func (m *model) clockTo(to int64) bool {
 	}
 	m.now = to
 	m.add("clock", fields{"to", moment(to)})
-	return true
 }
 
-func (m *model) advance(o Op) bool {
-	return m.now+o.To < 24*day && m.clockTo(m.now+o.To)
+func (m *model) advance(o Op) {
+	if m.now+o.To < 24*day {
+		m.clockTo(m.now + o.To)
+	}
 }
 
 // boundary moves to the time at which something begins or ends, or a millisecond beside it.
-func (m *model) boundary(o Op) bool {
-	var all []int64
+func (m *model) boundary(o Op) {
 	const half = hour / 2
-	for _, g := range m.grants {
-		all = append(all, g.from, g.to)
-	}
+	all := m.edges()
 	for _, b := range m.boards {
 		all = append(all, b.next())
 		if !b.online {
@@ -273,7 +263,6 @@ func (m *model) boundary(o Op) bool {
 		}
 	}
 	for _, w := range m.windows {
-		all = append(all, w.from, w.to)
 		for h := m.now/half + 1; w.weekly && h < m.now/half+100; h++ {
 			if w.covers(m.zone, h*half) != w.covers(m.zone, h*half-1) {
 				all = append(all, h*half)
@@ -289,11 +278,11 @@ func (m *model) boundary(o Op) bool {
 	}
 	all = slices.DeleteFunc(all, func(t int64) bool { return t+o.To <= m.now || t > 24*day })
 	if len(all) == 0 {
-		return false
+		return
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	return m.clockTo(all[o.N%len(all)] + o.To)
+	m.clockTo(all[o.N%len(all)] + o.To)
 }
 
 // texts makes one expression of a list of expressions.

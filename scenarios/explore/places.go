@@ -5,12 +5,14 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 var refs = []string{"always", "business_hours", "after_hours", "custom"}
 
 // window stores a time-window policy of a door; one for each ref, and custom ones.
-func (m *model) window(o Op) bool {
+func (m *model) window(o Op) {
 	w := window{ref: refs[o.Nth%4], mode: o.Name, door: o.Door, made: m.now}
 	args := fields{"doors", doorName(o.Door), "mode", o.Name, "ref", w.ref}
 	switch {
@@ -26,10 +28,11 @@ func (m *model) window(o Op) bool {
 	switch {
 	case i >= 0 && m.windows[i].mode == w.mode: // a repeat is one call
 		m.add("policy", args)
-		return true
+		return
 	case slices.ContainsFunc(m.windows, rival): // the newest wins: there must be one
 		m.clockTo(m.now + second)
-		return m.window(o)
+		m.window(o)
+		return
 	case i >= 0:
 		m.windows = slices.Delete(m.windows, i, i+1)
 	}
@@ -37,23 +40,18 @@ func (m *model) window(o Op) bool {
 	m.changed()
 	m.add("policy", args)
 	m.policies(o.Door)
-	return true
 }
 
 // policies compares the list of a door, oldest first.
 func (m *model) policies(d int) {
-	var want []string
-	for _, w := range m.windows {
-		if w.door == d {
-			want = append(want, fmt.Sprintf("%q", w.ref+" "+w.mode))
-		}
-	}
+	mine := each.If(m.windows, func(w window) bool { return w.door == d })
+	want := each.Of(mine, func(w window) string { return strconv.Quote(w.ref + " " + w.mode) })
 	m.add("call", fields{"place", "lab", "path", "/device/v1/doors/${" + doorName(d) + "}/policies"},
 		fmt.Sprintf(`sort(map(data, .window.ref + " " + .mode)) == sort(%s)`, texts(want))).clauses = []string{"ENT-2"}
 }
 
 // unwindow removes a door's policies of one ref, or all.
-func (m *model) unwindow(o Op) bool {
+func (m *model) unwindow(o Op) {
 	args := fields{"doors", doorName(o.Door), "remove", true}
 	if o.Nth < 4 {
 		args = append(args, "ref", refs[o.Nth])
@@ -70,17 +68,15 @@ func (m *model) unwindow(o Op) bool {
 		m.changed()
 	}
 	m.add("policy", args, fmt.Sprintf("data.deleted == %d", gone))
-	return true
 }
 
 // open sets the opening hours of one day and reads the schedule of a week.
-func (m *model) open(o Op) bool {
+func (m *model) open(o Op) {
 	m.hours[o.N] = weeks[o.Nth]
 	m.changed()
 	name := weekdays[3*o.N : 3*o.N+3]
 	m.add("hours", fields{"place", "lab", "week", fields{name, pairsOf(weeks[o.Nth])}}).clauses = []string{"HRS-1"}
 	m.schedule()
-	return true
 }
 
 // schedule compares the public schedule of a week.
@@ -108,7 +104,7 @@ func (m *model) schedule() {
 }
 
 // closed sets which days have hours that differ from their week's, as the operator does: all of them at once.
-func (m *model) closed(o Op) bool {
+func (m *model) closed(o Op) {
 	if !m.dated { // closures are of dates, the model's days are numbers
 		m.dated, m.dateOf = true, m.zone.day(m.now)
 		m.add("call", fields{"path", fmt.Sprintf("/core/v1/public/places/${lab.place}/schedule?days=%d", dates)}).capture = fields{"dates", "map(data.days, .date)"}
@@ -147,20 +143,19 @@ func (m *model) closed(o Op) bool {
 	m.changed()
 	m.add("place", fields{"place", "lab", "set", fields{"closures", closures, "holidays", holidays}}).clauses = []string{"HRS-1"}
 	m.schedule()
-	return true
 }
 
 // dates is how many dates are read: a sequence takes 24 days at most.
 const dates = 31
 
 // netloss sets a board's outage policy; the board itself stores it.
-func (m *model) netloss(o Op) bool {
+func (m *model) netloss(o Op) {
 	b, _ := m.where(o.Door)
 	rest := [2]string{rests[o.Nth], rests[o.Who]}
 	args := fields{"boards", boardName(b.index), "graceSec", o.N, "channels", fields{strconv.Quote("1"), rest[0], strconv.Quote("2"), rest[1]}}
 	if !b.online {
 		m.add("netloss", append(args, "status", 503, "error", "store_offline")).clauses = []string{"OFF-3"}
-		return true
+		return
 	}
 	if grace := int64(o.N) * second; grace != b.grace || rest != b.rest || b.applied == never { // a repeat changes nothing
 		b.grace, b.rest, b.applied = grace, rest, m.now
@@ -172,11 +167,10 @@ func (m *model) netloss(o Op) bool {
 	m.add("netloss", args)
 	m.add("call", fields{"place", "lab", "path", "/device/v1/boards/${" + boardName(b.index) + "}/netloss"},
 		fmt.Sprintf(`data.graceSec == %d and data.channels == {"1": %q, "2": %q} and data.appliedAt %s`, o.N, rest[0], rest[1], applied)).clauses = []string{"OFF-3"}
-	return true
 }
 
 // operator changes a door or the place as the console does.
-func (m *model) operator(o Op) bool {
+func (m *model) operator(o Op) {
 	switch o.Nth {
 	case 0:
 		m.entry[o.Door] = o.Flag
@@ -190,11 +184,10 @@ func (m *model) operator(o Op) bool {
 		m.add("call", fields{"place", "lab", "path", "/space/v1/partner/gate-config"}, fmt.Sprintf(`data.phoneEnabled == %v and data.entryPermitMaxHours == 720 and data.entryPhone != ""`, o.Flag))
 	}
 	m.changed()
-	return true
 }
 
 // elsewhere uses one place's key to ask for what belongs to another: it isn't found.
-func (m *model) elsewhere(o Op) bool {
+func (m *model) elsewhere(o Op) {
 	d := doorName(o.Door)
 	switch o.Nth {
 	case 0:
@@ -207,17 +200,16 @@ func (m *model) elsewhere(o Op) bool {
 	case 3:
 		m.add("command", fields{"door", "elsewhere", "command", o.command(), "outcome", "reported"})
 		m.steps[len(m.steps)-1].clauses = []string{"CMD-8"}
-		return true
+		return
 	default:
 		g := m.named(permitName(Op{Who: o.Who}))
 		if g == nil {
-			return false
+			return
 		}
 		m.add("call", fields{"place", "elsewhere", "method", "POST", "path", "/space/v1/partner/entry-permits/revoke", "body", fields{"permitId", "${" + g.name + "_id}"}, "status", 404, "error", "permit_not_found"})
 		m.add("call", fields{"place", "elsewhere", "path", "/space/v1/partner/entry-permits/${" + g.name + "_id}", "status", 404, "error", "permit_not_found"})
 	}
 	m.steps[len(m.steps)-1].clauses = []string{"AUTH-4"}
-	return true
 }
 
 // command is one of the three, by door: for the test place.

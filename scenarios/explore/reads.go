@@ -7,7 +7,7 @@ import (
 
 // look compares a board and its doors with the model: the board itself, and what the API shows of it while it is
 // connected.
-func (m *model) look(o Op) bool {
+func (m *model) look(o Op) {
 	b, _ := m.where(o.Door)
 	want := []string{fmt.Sprintf("online == %v", b.online)}
 	for i, d := range b.doors {
@@ -21,7 +21,7 @@ func (m *model) look(o Op) bool {
 	s := m.add("boards", fields{"of", boardName(b.index), "all", strings.Join(want, " and ")})
 	s.within, s.clauses = "3s", []string{"CMD-7", "OFF-3"}
 	if !b.online {
-		return true
+		return
 	}
 	for i, d := range b.doors {
 		if d.unheard {
@@ -38,21 +38,18 @@ func (m *model) look(o Op) bool {
 		s.within, s.clauses = "3s", []string{"CMD-7", "LEG-1"}
 	}
 	if b.doors[o.Door%2].unheard {
-		return true
+		return
 	}
 	s = m.add("call", fields{"place", "lab", "path", "/device/v1/doors"}, fmt.Sprintf(`any(data, .id == %s and .doorState == %q and .online and .boardId == %s)`,
 		doorName(o.Door), b.doors[o.Door%2].state(), boardName(b.index)))
 	s.within, s.clauses = "3s", []string{"LEG-1"}
-	return true
 }
 
 // allRecords compares the entry records as a whole: each attempt once, every
 // field, in the order of recording. Policies and outage policies have records of
 // their own, which are left out here.
-func (m *model) allRecords(Op) bool {
-	for _, b := range m.boards {
-		m.quiet(b)
-	}
+func (m *model) allRecords(Op) {
+	m.quietAll()
 	var want []string
 	for _, r := range m.records {
 		if r.board && !r.up {
@@ -68,15 +65,10 @@ func (m *model) allRecords(Op) bool {
 	if len(want) > 1 { // with fewer, every order is right, and an expectation that can't fail proves nothing
 		s.expect = []string{"map(records, .recordedAt) == reverse(sort(map(records, .recordedAt)))"}
 	}
-	return true
 }
 
 // recordText is a record as allRecords writes it, as an expression.
 func (m *model) recordText(r *record) string {
-	door := `"-"`
-	if r.door >= 0 {
-		door = doorName(r.door)
-	}
 	reason := r.reason
 	if r.vague {
 		reason = "forgotten"
@@ -89,7 +81,15 @@ func (m *model) recordText(r *record) string {
 	if r.sure != "" {
 		result = fmt.Sprintf(`(%s ? "opened" : "noResponse")`, r.sure)
 	}
-	return fmt.Sprintf(`%s + " " + %s + " %s %s " + %s + " " + %s + " " + %s + " " + %s + " %s %d " + %s`, door, result, reason, r.method, m.actor(r), at(r.at), at(r.at), at(r.recorded), source, r.replays, r.outcome(fmt.Sprintf(`"%s " + %s`, r.settled, at(r.at)), `"-"`))
+	return fmt.Sprintf(`%s + " " + %s + " %s %s " + %s + " " + %s + " " + %s + " " + %s + " %s %d " + %s`, r.place(), result, reason, r.method, m.actor(r), at(r.at), at(r.at), at(r.recorded), source, r.replays, r.outcome(fmt.Sprintf(`"%s " + %s`, r.settled, at(r.at)), `"-"`))
+}
+
+// place is the record's door as an expression.
+func (r *record) place() string {
+	if r.door < 0 {
+		return `"-"`
+	}
+	return doorName(r.door)
 }
 
 func (m *model) actor(r *record) string {
@@ -105,10 +105,8 @@ func (m *model) actor(r *record) string {
 }
 
 // allEvents compares the place's events: kind, door, reason, permit, times, late.
-func (m *model) allEvents(Op) bool {
-	for _, b := range m.boards {
-		m.quiet(b)
-	}
+func (m *model) allEvents(Op) {
+	m.quietAll()
 	var want []string
 	for _, r := range m.records {
 		if r.board && !r.up {
@@ -125,16 +123,12 @@ func (m *model) allEvents(Op) bool {
 			kinds = append(kinds, "entry.permit.used")
 		}
 		for _, k := range kinds {
-			door := `"-"`
-			if r.door >= 0 {
-				door = doorName(r.door)
-			}
 			ref := `"-"`
 			if r.credit != nil && !m.vague && r.result != "denied" {
 				ref = fmt.Sprintf("uid(%q)", r.credit.name)
 			}
 			said := func(late bool) string {
-				return fmt.Sprintf(`%q + %s + " %s " + %s + " " + %s + " " + %s + " %t"`, k+" ", door, r.method, ref, at(r.at), at(r.recorded), late)
+				return fmt.Sprintf(`%q + %s + " %s " + %s + " " + %s + " " + %s + " %t"`, k+" ", r.place(), r.method, ref, at(r.at), at(r.recorded), late)
 			}
 			line := said(late)
 			if late {
@@ -152,11 +146,10 @@ func (m *model) allEvents(Op) bool {
 	}
 	key := strings.Join([]string{".kind", `(.doorId == nil ? "-" : .doorId)`, ".method", ref, ".occurredAt", ".recordedAt", "string(.late)"}, ` + " " + `)
 	m.whole("events", fields{"place", "lab", "query", fields{"from", stamp(slowest), "to", stamp(m.now + mostSkew + 1)}}, fmt.Sprintf("map(events, %s)", key), want, "ENT-4", "OFF-4")
-	return true
 }
 
 // journal compares a board's relays: what moved, why, and when.
-func (m *model) journal(o Op) bool {
+func (m *model) journal(o Op) {
 	b, _ := m.where(o.Door)
 	var want []string
 	for _, l := range m.lines {
@@ -169,7 +162,6 @@ func (m *model) journal(o Op) bool {
 		}
 	}
 	m.whole("journal", fields{"of", boardName(b.index), "since", "start"}, `map(lines, .doorId + " " + .action + " " + .cause + " " + .at)`, want, "CMD-1", "CMD-4", "OFF-3")
-	return true
 }
 
 // whole reads a list and compares it, in any order, with everything it must contain; missing and surplus elements are
@@ -190,17 +182,15 @@ func (m *model) whole(verb string, args any, got string, want []string, clauses 
 }
 
 // lists reads one page of a list, or a filtered list, and compares it with the complete one.
-func (m *model) lists(o Op) bool {
+func (m *model) lists(o Op) {
 	events := "/core/v1/places/${lab.place}/events?from=" + stamp(slowest) + "&to=" + stamp(m.now+mostSkew+1) + "&"
 	path := []string{"/space/v1/partner/entry-permits?", "/space/v1/partner/entry-logs?sinceDays=30&", events}[min(o.Nth, 2)]
-	for _, b := range m.boards {
-		m.quiet(b)
-	}
+	m.quietAll()
 	m.add("call", fields{"place", "lab", "path", path + "limit=500"}, "len(data) == total").capture = fields{"whole", "data"}
 	if o.Nth < 3 {
 		m.add("call", fields{"place", "lab", "path", fmt.Sprintf("%slimit=2&offset=%d", path, o.N)},
 			fmt.Sprintf("total == len(whole) and data == whole[min(%d, len(whole)):min(%d, len(whole))]", o.N, o.N+2)).clauses = []string{"PERM-1", "ENT-4"}
-		return true
+		return
 	}
 	f := []struct{ query, keeps string }{
 		{"result=opened", `.result == "opened"`},
@@ -211,5 +201,4 @@ func (m *model) lists(o Op) bool {
 		{"result=opened,denied&kind=entry.permit.used", `.kind == "entry.permit.used"`},
 	}[o.Nth-3]
 	m.add("call", fields{"place", "lab", "path", events + f.query + "&limit=500"}, fmt.Sprintf("data == filter(whole, %s)", f.keeps), "total == len(data)").clauses = []string{"ENT-4"}
-	return true
 }

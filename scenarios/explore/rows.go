@@ -6,10 +6,10 @@ import "fmt"
 const source = `${uid("desk")}`
 
 // imported imports a membership from an external system, beside an invalid row that fails alone.
-func (m *model) imported(o Op) bool {
+func (m *model) imported(o Op) {
 	from, to := m.now+o.From, m.now+o.To+int64(o.Who)*second
 	if to <= from {
-		return false
+		return
 	}
 	ref := fmt.Sprintf("m-%s-%d", people[o.Who], o.Nth)
 	g := &grant{kind: "membership", ref: ref, phone: o.Who, from: from, to: to, doors: bits(o.Doors), made: m.now, revoked: -1}
@@ -27,7 +27,6 @@ func (m *model) imported(o Op) bool {
 	m.add("call", fields{"place", "lab", "path", "/space/v1/memberships/import", "body", fields{"source", source, "items", list{wrong, row}}},
 		`map(data.results, .status) == ["failed", "`+status+`"] and data.results[0].error == "invalid_period" and data.received == 2 and data.failed == 1`,
 		"data."+status+" == 1 and data.created + data.updated + data.unchanged == 1").clauses = []string{"IMP-1"}
-	return true
 }
 
 // row replaces the imported membership with the same reference, and returns what the import must say about it.
@@ -60,9 +59,9 @@ type pass struct {
 const exchanges = 3
 
 // exchange gets an access token for the spare key.
-func (m *model) exchange(Op) bool {
+func (m *model) exchange(Op) {
 	if len(m.tokens) == exchanges || m.spare {
-		return false
+		return
 	}
 	if len(m.tokens) == 0 {
 		m.add("key", fields{"name", "spare", "place", "lab"})
@@ -71,13 +70,12 @@ func (m *model) exchange(Op) bool {
 	m.tokens = append(m.tokens, t)
 	s := m.add("call", fields{"path", "/core/v1/auth/apikey/token", "body", fields{"key", "${spare.apiKey}"}}, "data.expiresIn == 900 and data.placeId == lab.place")
 	s.capture, s.clauses = fields{t.name, "data.accessToken"}, []string{"AUTH-1"}
-	return true
 }
 
 // useToken reads with a token: it is valid for 900 s, and not a millisecond longer.
-func (m *model) useToken(o Op) bool {
+func (m *model) useToken(o Op) {
 	if len(m.tokens) == 0 {
-		return false
+		return
 	}
 	t := m.tokens[o.Nth%len(m.tokens)]
 	if o.Flag && m.now < t.made+900*second { // to its end, or a millisecond before
@@ -91,13 +89,12 @@ func (m *model) useToken(o Op) bool {
 		args = append(args, "status", 401, "error", "token_invalid")
 	}
 	m.add("call", args).clauses = []string{"AUTH-1", "AUTH-2"}
-	return true
 }
 
 // withdraw revokes the spare key, perhaps before a restart: it can't be exchanged any more, and its tokens end.
-func (m *model) withdraw(o Op) bool {
+func (m *model) withdraw(o Op) {
 	if m.spare {
-		return false
+		return
 	}
 	if len(m.tokens) < exchanges {
 		m.exchange(o)
@@ -108,5 +105,5 @@ func (m *model) withdraw(o Op) bool {
 		m.restart(Op{Flag: o.Door%2 == 0})
 	}
 	m.add("call", fields{"path", "/core/v1/auth/apikey/token", "body", fields{"key", "${spare.apiKey}"}, "status", 401, "error", "invalid_api_key"})
-	return m.useToken(Op{Nth: len(m.tokens) - 1})
+	m.useToken(Op{Nth: len(m.tokens) - 1})
 }

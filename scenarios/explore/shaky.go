@@ -11,11 +11,11 @@ import (
 
 // flap has a line come and go. Its first time up is cut short by an unknown amount: a full time up after the start it
 // is down, and a time down later it is up again.
-func (m *model) flap(o Op) bool {
+func (m *model) flap(o Op) {
 	b, _ := m.where(o.Door)
 	down := int64(o.N) * second
 	if !b.online || m.faults[b.index] != nil || b.grace < minute || m.now > 23*day {
-		return false
+		return
 	}
 	m.settle()
 	m.quiet(b)
@@ -30,27 +30,24 @@ func (m *model) flap(o Op) bool {
 	m.add("synced", fields{"of", boardName(b.index)}).clauses = []string{"OFF-4"}
 	m.once(o.Door)
 	m.add("clear", name)
-	return true
 }
 
 // once opens a door under a key that nothing else uses.
 func (m *model) once(door int) {
-	m.fresh++
-	m.send(100+m.fresh, &command{door: door, name: "open"})
+	m.send(m.key(), &command{door: door, name: "open"})
 }
 
 // lossy is a command over a line that loses some of its packets: it is answered 200 or 504, the relay's movement is
 // reported in the end, and a repeat changes nothing.
-func (m *model) lossy(o Op) bool {
+func (m *model) lossy(o Op) {
 	b, i := m.where(o.Door)
 	if !b.online || m.faults[b.index] != nil || b.grace == 0 || m.waits == 3 {
-		return false
+		return
 	}
 	m.waits++
 	m.settle()
 	m.clockTo(m.now + second) // what happens has a time of its own
-	m.fresh++
-	key := fmt.Sprintf("k%d", 100+m.fresh)
+	key := fmt.Sprintf("k%d", m.key())
 	sure, moved := key+"_ok", key+"_moved == 1"
 	r := m.record(record{door: o.Door, result: "noResponse", reason: "api", method: "api", who: -1, replays: 1, sure: sure,
 		settled: "opened", cond: fmt.Sprintf("(not %s and %s)", sure, moved)})
@@ -71,7 +68,6 @@ func (m *model) lossy(o Op) bool {
 	s = m.add("records", fields{"place", "lab", "command", id}, fmt.Sprintf(`count == 1 and (first.settledAs == nil ? "-" : first.settledAs) == %s`, r.outcome(`"opened"`, `"-"`)))
 	s.within, s.clauses = "5s", []string{"CMD-4", "ENT-4"}
 	m.clockTo(m.now + 10*second) // if there was a pulse, it is over
-	return true
 }
 
 // How far a clock may be ahead, so that a record's time is within the hour that the server accepts, and how far behind:
@@ -83,10 +79,10 @@ const (
 
 // skew lets a person come to a reader while the board's wall clock is wrong, by just enough to reach a time at which
 // something begins or ends, or a millisecond beside it.
-func (m *model) skew(o Op) bool {
+func (m *model) skew(o Op) {
 	b, _ := m.where(o.Door)
 	if b.skew != 0 {
-		return false
+		return
 	}
 	m.settle() // what is synchronized meanwhile would be judged by the wrong clock, too
 	by := []int64{-day, -hour, -minute, minute, 10 * minute, mostSkew}
@@ -103,7 +99,6 @@ func (m *model) skew(o Op) bool {
 	m.quiet(b)
 	m.add("clear", "skewed")
 	b.skew = 0
-	return true
 }
 
 // edges are the times at which a grant or a window begins or ends.

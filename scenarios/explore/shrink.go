@@ -83,7 +83,7 @@ var simplify = []func(o *Op){
 		}
 	},
 	func(o *Op) {
-		if o.Do == "permit" && o.Name != "" {
+		if o.Do == "permit" {
 			o.Name = ""
 		}
 	},

@@ -46,9 +46,9 @@ func (z zone) at(d, min int) int64 {
 var nights = [][2]int{{3, 0}, {3, 4}, {0, 5}, {1, 2}, {1, 3}}
 
 // move moves the place to Berlin and the clock to the Saturday before a change; only at the start of a sequence.
-func (m *model) move(o Op) bool {
+func (m *model) move(o Op) {
 	if len(m.steps) > 0 || m.now > 0 {
-		return false
+		return
 	}
 	m.zone = 1
 	offset := "+01:00"
@@ -71,7 +71,6 @@ func (m *model) move(o Op) bool {
 	m.add("call", fields{"path", "/core/v1/public/places/${lab.place}/schedule?days=3"},
 		`map(data.days, map(.intervals, .startsAt + " " + .endsAt)) == `+texts(want)).clauses = []string{"HRS-2"}
 	m.window(Op{Name: "free", Nth: 1, Door: o.Door})
-	return true
 }
 
 // interval is one of a day, in moments and in minutes of the wall's clock.
