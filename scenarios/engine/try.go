@@ -156,7 +156,7 @@ func setStatus(s *StepResult, err error) {
 	default:
 		s.Status = judge.Blocked
 	}
-	s.Detail = err.Error()
+	s.Detail = cutWords(err.Error())
 }
 
 // attempt runs the verb once and checks the expectations.
