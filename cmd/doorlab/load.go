@@ -158,7 +158,7 @@ func (f *loadFlags) override(plan loadtest.Plan) (loadtest.Plan, error) {
 		return plan, usagef("%s doesn't fit the plan %s: %s", f.overridden(), plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
 	}
 	if err != nil {
-		return plan, usagef("%s: %s; copy it with 'doorlab load new' and edit the copy", f.overridden(), err)
+		return plan, usagef("%s: %s; change the plan itself (of a built-in plan, a copy: doorlab load new NAME --from PLAN)", f.overridden(), err)
 	}
 	return other, nil
 }
