@@ -57,6 +57,7 @@ func TestBadPlans(t *testing.T) {
 		"not a number": {"rate: NaN/s\nduration: 1s\n", []string{`p.yaml:1:7: "NaN/s" is not a valid rate, write it like 300 or 300/s`}},
 		"stage's thresholds": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s, thresholds: {p99_al: 1s}}\n", []string{
 			`p.yaml:3:42: unknown threshold "p99_al", did you mean "p99_all"?`}},
+		"percentile": {"rate: 1\nduration: 1s\nthresholds: {p101_all: 1s}\n", []string{"p.yaml:3:14: p101 is not a percentile: write p and a number above 0, at most 100"}},
 		"k6's thresholds": {"rate: 1\nduration: 1s\nthresholds: {p(95): 1s, p99.9: 1s, med: 1s, http_req_failed: 1%, http_req_duration: 1s, http_reqs: 5}\n", []string{
 			`p.yaml:3:14: unknown threshold "p(95)", did you mean "p95_all"?`, `p.yaml:3:25: unknown threshold "p99.9", did you mean "p99.9_all"?`, `p.yaml:3:36: unknown threshold "med", did you mean "p50_all"?`,
 			`p.yaml:3:45: unknown threshold "http_req_failed", did you mean "errors"?`, `p.yaml:3:66: unknown threshold "http_req_duration", did you mean "p95_all"?`,

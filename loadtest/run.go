@@ -239,7 +239,10 @@ func (r *runner) attackBy(ctx context.Context, s *schedule, name string, most ui
 			see(res)
 		}
 		if r.plan.Abort && c.aborted == nil {
-			if c.aborted = r.broken(c); c.aborted != nil {
+			if broken := r.broken(c); broken != nil {
+				c.mu.Lock()
+				c.aborted = broken
+				c.mu.Unlock()
 				stop()
 				attacker.Stop()
 			}
@@ -261,24 +264,29 @@ func workers(s *schedule, timeout time.Duration) (start, most uint64) {
 func (c *collector) progress(screen live.Screen, s *schedule, name string) (stop func()) {
 	screen.Every = 2 * time.Second
 	began := clock.Mono()
-	return live.Start(screen, func() string {
-		spent := (clock.Mono() - began).Seconds()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		out := fmt.Sprintf("%s: %.0f s of %.0f s, %s of %s answered", name, min(spent, s.seconds), s.seconds, amount.Number(c.sent-c.silent), amount.Number(s.total))
-		if c.silent > 0 {
-			out += fmt.Sprintf(", %s without an answer", amount.Number(c.silent))
-		}
-		if left := s.seconds - spent; left > 0 {
-			out += ", " + amount.Duration(math.Ceil(left)) + " left"
-		} else {
-			out += ", waiting for the last answers"
-		}
-		last := c.series.newest - 1
-		if p, open := c.series.points[last], c.series.open[last]; p != nil && open != nil {
-			since := slices.Sorted(slices.Values(open))
-			out += fmt.Sprintf("; last second: %s sent, p99 %s, slowest %s, lag %s", amount.Number(p.Sent), ms(plot.Quantile(since, 0.99)), ms(p.Max), ms(p.Lag))
-		}
-		return out
-	}).End
+	return live.Start(screen, func() string { return c.line(name, s, (clock.Mono() - began).Seconds()) }).End
+}
+
+// line is what is shown so many seconds after the start.
+func (c *collector) line(name string, s *schedule, spent float64) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := fmt.Sprintf("%s: %.0f s of %.0f s, %s of %s answered", name, min(spent, s.seconds), s.seconds, amount.Number(c.sent-c.silent), amount.Number(s.total))
+	if c.silent > 0 {
+		out += fmt.Sprintf(", %s without an answer", amount.Number(c.silent))
+	}
+	left := s.seconds - spent
+	switch {
+	case c.aborted != nil:
+		return out + ", stopped because " + c.aborted.Name + " is broken, waiting for the last answers"
+	case left <= 0:
+		return out + ", waiting for the last answers"
+	}
+	out += ", " + amount.Duration(math.Ceil(left)) + " left"
+	last := c.series.newest - 1
+	if p, open := c.series.points[last], c.series.open[last]; p != nil && open != nil {
+		since := slices.Sorted(slices.Values(open))
+		out += fmt.Sprintf("; last second: %s sent, p99 %s, slowest %s, lag %s", amount.Number(p.Sent), ms(plot.Quantile(since, 0.99)), ms(p.Max), ms(p.Lag))
+	}
+	return out
 }

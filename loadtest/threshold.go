@@ -49,7 +49,7 @@ func parseThreshold(name, text string) (limit, error) {
 			l.measure = "p"
 			l.quantile, _ = strconv.ParseFloat(m[2][1:], 64) // digits by the pattern
 			if l.quantile <= 0 || l.quantile > 100 {
-				return limit{}, fmt.Errorf("percentile %s is not in 0 to 100", m[2])
+				return limit{}, fmt.Errorf("%s is not a percentile: write p and a number above 0, at most 100", m[2])
 			}
 		}
 		return l.time(text)

@@ -234,23 +234,26 @@ type printer struct {
 // finish writes the run directory of check or age, prints the result and returns the exit code. A run that was
 // interrupted leaves what it has.
 func (p printer) finish(ctx context.Context, e *env, out string, res engine.Result) error {
-	if err := report.WriteDir(out, res); err != nil {
-		return failf("--out: %s", reason(err))
+	var failed error
+	if err := report.WriteDir(out, res); err != nil { // the verdict is still told
+		failed = failf("--out: %s", reason(err))
 	}
 	if err := p.print(e, res); err != nil {
-		return failf("%s", err)
+		return cmp.Or(failed, failf("%s", err))
 	}
-	if !p.quiet {
+	if !p.quiet && failed == nil {
 		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
 	}
 	verdict := exitCode(res.ExitCode())
 	switch {
+	case ctx.Err() != nil && failed != nil:
+		verdict = exit{codeInterrupted, "interrupted"}
 	case ctx.Err() != nil:
 		verdict = exit{codeInterrupted, "interrupted; the results so far are in " + out}
 	case res.ExitCode() == codeUnreachable:
 		verdict = exit{codeUnreachable, res.Reason}
 	}
-	return e.after(verdict, summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) }))
+	return e.after(verdict, errors.Join(failed, summarize(e, func(w io.Writer) error { return report.WriteSummary(w, res) })))
 }
 
 func (p printer) print(e *env, res engine.Result) error {

@@ -100,9 +100,14 @@ func (e *env) told() error {
 	return exit{codeFailure, "cannot write to stdout: " + bare(o.err)}
 }
 
-// runUntilSignal runs one command line and returns its exit code. SIGINT and SIGTERM end it.
+// runUntilSignal runs one command line and returns its exit code. SIGINT and SIGTERM end it, and so does the end of its
+// terminal unless it was started with nohup.
 func runUntilSignal(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	defer hurry(ctx, args, stderr, stop, os.Exit)()
 	return run(ctx, args, &env{in: stdin, out: stdout, err: stderr, getenv: getenv, environ: os.Environ})

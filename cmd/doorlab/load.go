@@ -157,7 +157,7 @@ func (f *loadFlags) override(plan loadtest.Plan) (loadtest.Plan, error) {
 		return plan, usagef("%s doesn't fit the plan %s: %s", f.overridden(), plan.Name, strings.ReplaceAll(strings.Join(broken.Lines, "; "), "$.", ""))
 	}
 	if err != nil {
-		return plan, usagef("%s: %s; copy it with 'doorlab load new' and edit the copy", f.overridden(), err)
+		return plan, usagef("%s: %s; change the plan itself (of a built-in plan, a copy: doorlab load new NAME --from PLAN)", f.overridden(), err)
 	}
 	return other, nil
 }
@@ -223,6 +223,7 @@ func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
 }
 
 func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest.Plan, o loadtest.Options) error {
+	f.quiet = v.quiet
 	a, err := f.open(ctx, e, false)
 	if err != nil {
 		return err
@@ -239,6 +240,10 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	}
 	res, err := loadtest.Run(ctx, t, plan, o)
 	stopErr := a.stop()
+	var unsaved error
+	if errors.Is(err, loadtest.ErrOut) && ctx.Err() == nil && res.Sent > 0 { // what was measured is still told
+		unsaved, err, o.OutDir = failf("--out: %s", reason(err)), nil, ""
+	}
 	switch {
 	case ctx.Err() != nil && res.Sent > 0:
 		return e.after(exit{codeInterrupted, "interrupted; the measurements so far are in " + o.OutDir}, v.printLoad(e, o.OutDir, res))
@@ -254,7 +259,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 	case err != nil:
 		return exit{codeUnreachable, err.Error()}
 	}
-	failed := v.printLoad(e, o.OutDir, res)
+	failed := errors.Join(unsaved, v.printLoad(e, o.OutDir, res))
 	if stopErr != nil {
 		failed = errors.Join(failed, failf("%s", stopErr))
 	}
@@ -273,9 +278,9 @@ func (v *view) tellLoad(e *env, res loadtest.Result) {
 	fmt.Fprint(e.out, res.Text())
 }
 
-// printLoad prints the result of a load, and appends it to a CI's job summary.
+// printLoad prints the result of a load and its directory, if it has one, and appends it to a CI's job summary.
 func (v *view) printLoad(e *env, dir string, res loadtest.Result) error {
-	if v.tellLoad(e, res); !v.quiet {
+	if v.tellLoad(e, res); !v.quiet && dir != "" {
 		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", dir)
 	}
 	return summarize(e, res.WriteSummary)

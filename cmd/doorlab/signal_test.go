@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestSignalSentTwiceCountsOnce: as timeout(1) sends it; the shutdown stays orderly.
@@ -22,6 +24,22 @@ func TestSignalSentTwiceCountsOnce(t *testing.T) {
 		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 			t.Errorf("exit code %d, want 0\n%s", code, p.stderr)
 		}
+	}
+	if left, err := filepath.Glob(filepath.Join(tmp, "doorlab-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestTerminalCloses: SIGHUP ends a server as SIGTERM does, and leaves nothing behind.
+func TestTerminalCloses(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	any0 := "127.0.0.1:0"
+	p := start(t, "up", "--json", "--boards", "5", "--http", any0, "--mqtt", any0, "--control", any0)
+	must.OK(t, p.cmd.Process.Signal(syscall.SIGHUP))
+	<-p.ended
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d, want 0\n%s", code, p.stderr)
 	}
 	if left, err := filepath.Glob(filepath.Join(tmp, "doorlab-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)

@@ -42,6 +42,7 @@ type targetFlags struct {
 	client  string
 	data    string
 	verbose bool
+	quiet   bool // no progress
 
 	report *loadtest.Report // how soon the testbed's live boards report; nil = as boards do
 
@@ -176,8 +177,12 @@ func (f *targetFlags) testbed(ctx context.Context, e *env, virtual bool) (*aim, 
 		cleanup()
 		return nil, err
 	}
-	fmt.Fprintf(e.err, "starting a server and %s ...\n", amount.Many(w.LiveBoards()+w.TestBoards(), "board"))
-	a, err := f.begin(ctx, e, testbed.Config{World: w, Virtual: virtual, DataDir: dir, Progress: progress(e)})
+	c := testbed.Config{World: w, Virtual: virtual, DataDir: dir}
+	if !f.quiet {
+		fmt.Fprintf(e.err, "starting a server and %s ...\n", amount.Many(w.LiveBoards()+w.TestBoards(), "board"))
+		c.Progress = progress(e)
+	}
+	a, err := f.begin(ctx, e, c)
 	if err != nil {
 		cleanup()
 		return nil, err

@@ -27,7 +27,7 @@ type Shard struct {
 // duplicated or unreadable makes the result INVALID, and so does one that was merged before, but it never hides a FAIL.
 func Merge(dirs ...string) Result {
 	into, wrong, lost := Result{Schema: SchemaVersion}, []string{}, judge.Invalid
-	var parts []Result
+	var parts, shards []Result
 	for _, dir := range dirs {
 		var courses []drawn
 		p, err := judgeDir(dir, func(world Result) { courses = append(courses, draw(world)) })
@@ -39,18 +39,26 @@ func Merge(dirs ...string) Result {
 			}
 			continue
 		}
-		if p.Shard == nil {
+		whole := p.Shard == nil
+		if whole {
 			p.Shard = &Shard{Index: 1, Of: 1, Files: len(p.Files)}
+		}
+		if whole && len(dirs) > 1 {
+			wrong = append(wrong, dir+" is a whole run, not a shard: it was made without --shard")
 		}
 		p.Shard.Dir, p.Shard.Status, p.Shard.Reason = dir, p.Status, p.Reason
 		into.drawn = append(into.drawn, courses...)
 		if why := p.unfit(); why != "" {
 			wrong = append(wrong, dir+" "+why)
 		}
-		parts = append(parts, p)
+		if parts = append(parts, p); !whole || len(dirs) == 1 {
+			shards = append(shards, p)
+		}
 	}
-	slices.SortStableFunc(parts, func(a, b Result) int { return cmp.Compare(a.Shard.Index, b.Shard.Index) })
-	wrong = append(wrong, unlike(parts)...)
+	byIndex := func(a, b Result) int { return cmp.Compare(a.Shard.Index, b.Shard.Index) }
+	slices.SortStableFunc(parts, byIndex)
+	slices.SortStableFunc(shards, byIndex)
+	wrong = append(wrong, unlike(shards)...)
 	for i, p := range parts {
 		if i == 0 || p.Started.Before(into.Started) {
 			into.Started = p.Started

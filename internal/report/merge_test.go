@@ -46,6 +46,7 @@ func TestShardThatDoesntCount(t *testing.T) {
 		"another version":         {func(r *report.Result) { r.Version = "v2" }, judge.Invalid, "were made by different versions: v1, v2"},
 		"another world":           {func(r *report.Result) { r.Config = map[string]any{"boards": 21, "world": ""} }, judge.Invalid, "had different worlds: --boards 20, --boards 21"},
 		"a world file":            {func(r *report.Result) { r.Config = map[string]any{"boards": 20, "world": "w.yaml"} }, judge.Invalid, "had different worlds: --boards 20, --world w.yaml"},
+		"no shard":                {func(r *report.Result) { r.Shard = nil }, judge.Invalid, "b is a whole run, not a shard: it was made without --shard"},
 		"the other's index":       {func(r *report.Result) { r.Shard.Index = 1 }, judge.Invalid, "are both shard 1 of 2"},
 		"a file that it left out": {func(r *report.Result) { r.Files = nil }, judge.Invalid, "the shards ran 1 of 2 scenarios"},
 		"a file of the other":     {func(r *report.Result) { r.Files[0].Path = "a.yaml" }, judge.Invalid, "a.yaml was run in both"},

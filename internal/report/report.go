@@ -157,7 +157,11 @@ func Line(res Result) string {
 		}
 	}
 	played := amount.Many(len(res.Files), res.Thing()) + bracketed(strings.Join(parts, ", "))
-	out := fmt.Sprintf("%s · %s · %d of %d guarantees exercised · %s", res.Status, played, covered, len(res.Ledger), measures(res))
+	judged := ""
+	if len(res.Ledger) > 0 {
+		judged = fmt.Sprintf("%d of %d guarantees exercised · ", covered, len(res.Ledger))
+	}
+	out := fmt.Sprintf("%s · %s · %s%s", res.Status, played, judged, measures(res))
 	return strings.Join(append([]string{out}, remarks(res)...), "\n")
 }
 

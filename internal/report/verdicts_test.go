@@ -85,6 +85,9 @@ func TestNothingPlayedIsNoPass(t *testing.T) {
 			t.Errorf("%s has empty brackets", name)
 		}
 	}
+	if line := report.Line(report.Result{Status: judge.Blocked, Unreached: true}); strings.Contains(line, "guarantees") {
+		t.Errorf("got %q of a target that nobody reached, want nothing about guarantees", line)
+	}
 	if merged := report.Line(report.Merge(filepath.Join(dir, "nowhere"))); !strings.HasPrefix(merged, "INVALID · 0 scenarios · ") {
 		t.Errorf("a merge of nothing: %s, want INVALID without brackets", merged)
 	}

@@ -261,11 +261,12 @@ func TestInProgress(t *testing.T) {
 	for at, want := range map[string]string{
 		"a.yaml:3: call /x: context canceled":       "; in progress: a.yaml:3: call /x",
 		"a.yaml:3: wait: context deadline exceeded": "; in progress: a.yaml:3: wait",
+		"a.yaml:3: a name that says interrupted":    "; in progress: a.yaml:3: a name that says interrupted",
 		"a.yaml:3: expected status 200, found 409":  "; in progress: a.yaml:3: expected status 200, found 409",
 		"context canceled":                          "",
 		"":                                          "",
 	} {
-		if got := inProgress(at); got != want {
+		if got := inProgress(cutWords(at)); got != want {
 			t.Errorf("%q: got %q, want %q", at, got, want)
 		}
 	}

@@ -43,8 +43,18 @@ func (c *checker) literals(s *Step) {
 		c.count("workers", v.Bulk.Workers, 1)
 	case v.PresentEach != nil:
 		c.count("perDoor", v.PresentEach.PerDoor, 1)
+	case v.Boards != nil:
+		c.count("atLeast", v.Boards.AtLeast, 0)
+	case v.Journal != nil:
+		c.count("atLeast", v.Journal.AtLeast, 0)
+	case v.Records != nil:
+		c.count("atLeast", v.Records.AtLeast, 0)
+	case v.Events != nil:
+		c.count("atLeast", v.Events.AtLeast, 0)
 	}
-	c.count("atLeast", s.AtLeast, 0)
+	if c.count("atLeast", s.AtLeast, 0); s.AtLeast != nil && s.Cases == nil {
+		c.b.Problem(s.AtLeast.pos, "atLeast must be left out without cases: it is the fewest rows")
+	}
 }
 
 // fails reports whether the request is expected to be refused, or may be.

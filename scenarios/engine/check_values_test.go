@@ -51,6 +51,8 @@ func TestLiterals(t *testing.T) {
 		`netloss: {boards: brd_1, graceSec: 1, channels: {al: close}}`:               `"al" is not a valid channel: write a channel number, or "all"`,
 		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}}`:              `"clsoe" is not a valid behaviour, did you mean "close"?`,
 		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}, status: 400}`: "",
+		`events: {place: plc_1, all: kind != "", atLeast: 1.5}`:                      `atLeast must be a whole number of at least 0`,
+		"pause: 1ms, atLeast: 2":                                                     `atLeast must be left out without cases: it is the fewest rows`,
 	} {
 		literalProblem(t, step, want)
 	}

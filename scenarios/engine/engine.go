@@ -123,7 +123,7 @@ func (f *fileRun) sequence(ctx context.Context, sc *scope, steps []Step, depth i
 	for i := range steps {
 		s := &steps[i]
 		if ctx.Err() != nil {
-			out = append(out, &StepResult{Name: s.title(), Status: judge.Blocked, Detail: ctx.Err().Error()})
+			out = append(out, &StepResult{Name: s.title(), Status: judge.Blocked, Detail: cutWords(ctx.Err().Error())})
 			return out, false
 		}
 		res := f.step(ctx, sc, s, depth)

@@ -37,7 +37,7 @@ func (r *run) playFile(ctx context.Context, f *File) (res FileResult) {
 	defer over()
 	if r.opt.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, r.opt.Timeout, fmt.Errorf("the file did not end within %s", r.opt.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, r.opt.Timeout, fmt.Errorf("the file did not end within %s (--timeout)", r.opt.Timeout))
 		defer cancel()
 	}
 	if err := errors.Join(r.dir.look(ctx), r.dir.settings(ctx, f)); err != nil {
@@ -166,10 +166,28 @@ func (f *fileRun) lastBad(steps []*StepResult) string {
 	return ""
 }
 
+// cuts are what a step says if the run ended under it.
+var cuts = []struct {
+	by   error
+	said string
+}{{context.Canceled, "interrupted"}, {context.DeadlineExceeded, "out of time"}}
+
+// cutWords says in plain words at the end of a step's error that the run ended under it.
+func cutWords(text string) string {
+	for _, c := range cuts {
+		if before, ok := strings.CutSuffix(text, c.by.Error()); ok {
+			return before + c.said
+		}
+	}
+	return text
+}
+
 // inProgress says what an interruption interrupted; that it was interrupted is said already.
 func inProgress(at string) string {
-	for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
-		at = strings.TrimSuffix(strings.TrimSuffix(at, err.Error()), ": ")
+	for _, c := range cuts {
+		if at = strings.TrimSuffix(at, ": "+c.said); at == c.said {
+			at = ""
+		}
 	}
 	if at == "" {
 		return ""

@@ -69,7 +69,7 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 	defer r.close()
 	if err := r.begin(ctx); err != nil {
 		res.Status, res.Unreached, res.Reason = judge.Blocked, true, r.mask.text(err.Error())
-		r.out.line("target unreachable: %s", res.Reason)
+		r.out.line("%s", res.Reason)
 		return res, ctx.Err()
 	}
 	over := ""
@@ -221,7 +221,9 @@ func (r *run) begin(ctx context.Context) error {
 			break
 		}
 		if err == nil {
-			err = fmt.Errorf("%s/readyz: %s", r.api.base, a.short())
+			err = fmt.Errorf("the target isn't ready: %s/readyz answers %s", r.api.base, a.short())
+		} else {
+			err = fmt.Errorf("the target is %w", err)
 		}
 		if clock.Mono() > deadline || ctx.Err() != nil {
 			return err

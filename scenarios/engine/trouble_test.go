@@ -24,7 +24,7 @@ func TestUnreachable(t *testing.T) {
 	target := f.target()
 	f.api.Close()
 	res, err := Run(t.Context(), target, []*File{parse(t, "steps: [{log: a}]")}, Options{Wait: 1})
-	if err != nil || !res.Unreached || res.ExitCode() != 5 {
+	if err != nil || !res.Unreached || res.ExitCode() != 5 || !strings.HasPrefix(res.Reason, "the target is unreachable: ") {
 		t.Errorf("got %+v, %v, want an unreached target and exit 5", res, err)
 	}
 }

@@ -156,7 +156,7 @@ func setStatus(s *StepResult, err error) {
 	default:
 		s.Status = judge.Blocked
 	}
-	s.Detail = err.Error()
+	s.Detail = cutWords(err.Error())
 }
 
 // attempt runs the verb once and checks the expectations.
@@ -273,13 +273,17 @@ func (x *frame) capture(out fields) error {
 }
 
 // each checks an expression for every element of a list, whose fields are names. A list with fewer than least elements
-// (default 1) proves nothing.
+// (by default 1, or 0 without an expression) proves nothing.
 func (x *frame) each(all *Expr, least *Num, list []any, what string) error {
+	def := 1
+	if all == nil {
+		def = 0
+	}
+	if n := x.count(least, def); len(list) < n {
+		return &vain{fmt.Sprintf("%s, but at least %d needed (atLeast)", amount.Many(len(list), strings.TrimSuffix(what, "s")), n)}
+	}
 	if all == nil {
 		return nil
-	}
-	if n := x.count(least, 1); len(list) < n {
-		return &vain{fmt.Sprintf("all: %d %s, but at least %d are needed (atLeast)", len(list), what, n)}
 	}
 	x.hollow = len(list) == 0
 	wrong, first, definite := 0, error(nil), false

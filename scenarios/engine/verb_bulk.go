@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/clock"
 )
@@ -36,7 +37,7 @@ func (b *Bulk) run(x *frame) (fields, error) {
 	}))
 	group := map[string]any{"people": people, "kept": people[:n-revoke], "revoked": people[n-revoke:], "count": n}
 	x.scope.root().set(name, group)
-	x.res.Detail = fmt.Sprintf("%d registered, %d revoked at %d places", n, revoke, len(places))
+	x.res.Detail = fmt.Sprintf("%d registered, %d revoked at %s", n, revoke, amount.Many(len(places), "place"))
 	return group, nil
 }
 

@@ -141,7 +141,7 @@ type Records struct {
 	Since   When   `json:"since,omitempty" jsonschema:"description=Only those that happened then or later"`
 	Days    *Num   `json:"days,omitempty" jsonschema:"description=sinceDays, default 30"`
 	All     *Expr  `json:"all,omitempty" jsonschema:"description=Must be true for each record"`
-	AtLeast *Num   `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at, by default 1; with fewer the step is BLOCKED"`
+	AtLeast *Num   `json:"atLeast,omitempty" jsonschema:"description=The fewest elements; with fewer the step is BLOCKED; by default 1 if there is all, otherwise 0"`
 }
 
 // Events are read to the end, then filtered.
@@ -151,7 +151,7 @@ type Events struct {
 	Person  Ref             `json:"person,omitempty" jsonschema:"description=Only those with the last digits of this person's phone"`
 	Since   When            `json:"since,omitempty" jsonschema:"description=Only those that happened then or later"`
 	All     *Expr           `json:"all,omitempty" jsonschema:"description=Must be true for each event"`
-	AtLeast *Num            `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at, by default 1; with fewer the step is BLOCKED"`
+	AtLeast *Num            `json:"atLeast,omitempty" jsonschema:"description=The fewest elements; with fewer the step is BLOCKED; by default 1 if there is all, otherwise 0"`
 }
 
 // Netloss sets one outage policy on every board of a cohort.

@@ -45,7 +45,7 @@ type Leaf struct {
 type Boards struct {
 	Of      Ref   `json:"of,omitempty" jsonschema:"description=Cohort, board or list; all live boards by default"`
 	All     *Expr `json:"all,omitempty" jsonschema:"description=Must be true for each board: online phase outageAgeSec desiredRevision appliedRevision bufferedRecords droppedRecords boot doors"`
-	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at, by default 1; with fewer the step is BLOCKED"`
+	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements; with fewer the step is BLOCKED; by default 1 if there is all, otherwise 0"`
 }
 
 // Synced waits; the step's within bounds it (default 60s).
@@ -61,7 +61,7 @@ type Journal struct {
 	Command Text  `json:"command,omitempty" jsonschema:"description=Only this commandId"`
 	Since   When  `json:"since,omitempty" jsonschema:"description=Only lines from this moment on"`
 	All     *Expr `json:"all,omitempty" jsonschema:"description=Must be true for each line"`
-	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements that all must look at, by default 1; with fewer the step is BLOCKED"`
+	AtLeast *Num  `json:"atLeast,omitempty" jsonschema:"description=The fewest elements; with fewer the step is BLOCKED; by default 1 if there is all, otherwise 0"`
 }
 
 // Cohort chooses boards by seed, the same for the same seed and world.

@@ -75,8 +75,11 @@ func TestFailFast(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	res, _ := apart(t, Options{Timeout: time.Second}, hangs)
-	if f := res.Files[0]; f.Status != judge.Blocked || !strings.Contains(f.Reason, "the file did not end within 1s") {
+	if f := res.Files[0]; f.Status != judge.Blocked || !strings.Contains(f.Reason, "the file did not end within 1s (--timeout)") {
 		t.Errorf("got %s %q, want BLOCKED and the time", f.Status, f.Reason)
+	}
+	if steps := res.Files[0].Steps; steps[len(steps)-1].Detail != "out of time" {
+		t.Errorf("the step says %q, want in plain words that it ran out of time", steps[len(steps)-1].Detail)
 	}
 }
 
