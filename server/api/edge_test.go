@@ -233,6 +233,27 @@ func TestContentTypes(t *testing.T) {
 	}
 }
 
+// TestEncodedBodies: a body that isn't sent as it is gets a refusal that says so, also once the same body has passed.
+func TestEncodedBodies(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i, c := range []struct {
+		encodings []string
+		status    int
+	}{{nil, 200}, {[]string{"gzip"}, 400}, {[]string{"identity", "br"}, 400}, {[]string{"Identity"}, 200}, {[]string{""}, 200}} {
+		r := httptest.NewRequest("POST", "/device/v1/devices/dor_1/commands", strings.NewReader(`{"capability":"door","command":"open"}`))
+		r.Header = http.Header{"Content-Type": {typeJSON}, "Idempotency-Key": {fmt.Sprint("encoded-", i)}, "Authorization": {"Bearer " + h.tokens["key_a"]}}
+		if c.encodings != nil {
+			r.Header["Content-Encoding"] = c.encodings
+		}
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		if w.Code != c.status || w.Code == 400 && !strings.Contains(w.Body.String(), `"invalid_body","message":"the body must not be compressed`) {
+			t.Errorf("%q: %d %s, want %d", c.encodings, w.Code, w.Body, c.status)
+		}
+	}
+}
+
 // TestChunkedBody: a body that doesn't say how long it is is bounded, too.
 func TestChunkedBody(t *testing.T) {
 	t.Parallel()

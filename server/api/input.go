@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/doorlab/doorlab/server/fail"
@@ -38,7 +39,7 @@ func takingFew[T any](h func(c *call, body T) (any, error)) handler {
 			return nil, err
 		}
 		kinds := c.r.Header.Values("Content-Type")
-		plain := len(kinds) == 1 && kinds[0] == typeJSON
+		plain := len(kinds) == 1 && kinds[0] == typeJSON && c.r.Header["Content-Encoding"] == nil
 		if body, ok := passed.get(raw); ok && plain {
 			return h(c, body)
 		}
@@ -100,6 +101,9 @@ func (c *call) decodeBody(raw []byte, v any) error {
 	}
 	if len(c.r.Header.Values("Content-Type")) > 1 {
 		return fail.New(fail.InvalidBody, "Content-Type is given more than once")
+	}
+	if coding := strings.Join(c.r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		return fail.New(fail.InvalidBody, "the body must not be compressed or encoded; leave out Content-Encoding")
 	}
 	return c.op.Body.Decode(raw, c.r.Header.Get("Content-Type"), v)
 }
