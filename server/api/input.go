@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,8 +130,12 @@ func (c *call) readAll(limit int64) ([]byte, error) {
 	switch {
 	case errors.As(err, &over):
 		return nil, tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fail.New(fail.InvalidBody, "the body took too long to arrive: at most 10 s, an import's 30 s")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fail.New(fail.InvalidBody, "the body ended before it was complete")
 	case err != nil:
-		return nil, fail.New(fail.InvalidBody, "the body could not be read")
+		return nil, fail.New(fail.InvalidBody, "the body could not be read; look at its chunks")
 	}
 	return raw, nil
 }
