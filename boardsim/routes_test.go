@@ -271,6 +271,8 @@ func TestFaultsAreRefusedInSentences(t *testing.T) {
 			`{"fault":"silent","boards":["brd_one"],"params":{"p50Ms":1}}`:      `params.p50Ms must be left out: silent has no parameters`,
 			`{"fault":"slow","boards":["brd_one"],"params":{"p50Ms":-5}}`:       `params.p50Ms must be 0 to 86400000`,
 			`{"fault":"refuse","boards":["brd_one"],"doorIds":["dor_x"]}`:       `none of these boards has the door "dor_x"`,
+			`{"fault":"refuse","boards":["brd_one"],"doorIds":["dor_on1"]}`:     `none of these boards has the door "dor_on1", did you mean "dor_one1"?`,
+			`{"fault":"offline","placeId":"plc_liv"}`:                           `place "plc_liv" has no boards, did you mean "plc_live"?`,
 			`{"Fault":"offline","boards":["brd_one"]}`:                          `Fault is not a known field, did you mean "fault"?`,
 		} {
 			_, data := r.call("POST", "/faults", body)

@@ -14,7 +14,7 @@ import (
 
 // explain gives explanations access to the store.
 func (s *Server) explain(h ControlHooks) console.Explain {
-	return console.Explain{Door: s.store.Door, Place: s.store.Place, Visitor: s.visitor, OnSite: s.onsite, Timeline: h.Timeline}
+	return console.Explain{Door: s.store.Door, Place: s.store.Place, Places: s.store.Places, Doors: s.store.Doors, Visitor: s.visitor, OnSite: s.onsite, Timeline: h.Timeline}
 }
 
 // visitor turns a phone, an entry token or a grant into the hashes by which recordings know the person.

@@ -32,7 +32,7 @@ func (s *Set) cohort(spec *Spec) (pick func() []string, err error) {
 	case spec.PlaceID != "":
 		chosen = attached(slices.DeleteFunc(slices.Clone(all), func(b Info) bool { return b.PlaceID != spec.PlaceID }))
 		if len(chosen) == 0 {
-			return nil, faults.Sentence("placeId", "place %q has no boards", spec.PlaceID)
+			return nil, faults.Sentence("placeId", "place %q has no boards%s", spec.PlaceID, near.Hint(spec.PlaceID, each.Of(all, func(b Info) string { return b.PlaceID })))
 		}
 	default:
 		if chosen, err = named(all, spec.Boards); err != nil {
@@ -101,7 +101,7 @@ func named(all []Info, ids []string) ([]Info, error) {
 func doorsOf(boards []Info, doors []string) error {
 	for _, d := range doors {
 		if !slices.ContainsFunc(boards, func(b Info) bool { return slices.Contains(b.DoorIDs, d) }) {
-			return faults.Sentence("doorIds", "none of these boards has the door %q", d)
+			return faults.Sentence("doorIds", "none of these boards has the door %q%s", d, near.Hint(d, slices.Concat(each.Of(boards, func(b Info) []string { return b.DoorIDs })...)))
 		}
 	}
 	return nil

@@ -17,8 +17,11 @@ func Name(name string, known []string) string {
 	}
 	best, short, least := "", "", 0
 	for _, k := range known {
-		d := distance(name, k)
-		if d <= (max(len(name), len(k))+1)/3 && (best == "" || d < least) {
+		most := (max(len(name), len(k)) + 1) / 3
+		if max(len(name), len(k))-min(len(name), len(k)) > most { // the distance is at least that; a name may have been made up to be long
+			continue
+		}
+		if d := distance(name, k); d <= most && (best == "" || d < least) {
 			best, least = k, d
 		}
 	}

@@ -1,13 +1,18 @@
 package api
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/server/api/gen/core"
@@ -229,6 +234,49 @@ func TestContentTypes(t *testing.T) {
 		refused := w.Code == 400 && strings.Contains(w.Body.String(), `"invalid_body"`)
 		if refused != (c.want != "") || !strings.Contains(w.Body.String(), c.want+`"`) && refused {
 			t.Errorf("%s with %q: %d %s, want refused: %q", c.path, c.kinds, w.Code, w.Body, c.want)
+		}
+	}
+}
+
+// TestEncodedBodies: a body that isn't sent as it is gets a refusal that says so, also once the same body has passed.
+func TestEncodedBodies(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i, c := range []struct {
+		encodings []string
+		status    int
+	}{{nil, 200}, {[]string{"gzip"}, 400}, {[]string{"identity", "br"}, 400}, {[]string{"Identity"}, 200}, {[]string{""}, 200}} {
+		r := httptest.NewRequest("POST", "/device/v1/devices/dor_1/commands", strings.NewReader(`{"capability":"door","command":"open"}`))
+		r.Header = http.Header{"Content-Type": {typeJSON}, "Idempotency-Key": {fmt.Sprint("encoded-", i)}, "Authorization": {"Bearer " + h.tokens["key_a"]}}
+		if c.encodings != nil {
+			r.Header["Content-Encoding"] = c.encodings
+		}
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		if w.Code != c.status || w.Code == 400 && !strings.Contains(w.Body.String(), `"invalid_body","message":"the body must not be compressed`) {
+			t.Errorf("%q: %d %s, want %d", c.encodings, w.Code, w.Body, c.status)
+		}
+	}
+}
+
+// TestBodiesCutShort: the refusal says why the body could not be read.
+func TestBodiesCutShort(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for want, err := range map[string]error{
+		"the body took too long to arrive: at most 10 s, an import's 30 s": &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded},
+		"the body ended before it was complete":                            io.ErrUnexpectedEOF,
+		"the body could not be read; look at its chunks":                   errors.New("malformed chunked encoding"),
+	} {
+		for _, length := range []int64{-1, 100} {
+			r := httptest.NewRequest("POST", "/space/v1/partner/entry-permits", io.MultiReader(strings.NewReader("{"), iotest.ErrReader(err)))
+			r.ContentLength = length
+			r.Header.Set("Authorization", "Bearer "+h.tokens["key_a"])
+			w := httptest.NewRecorder()
+			h.http.ServeHTTP(w, r)
+			if w.Code != 400 || !strings.Contains(w.Body.String(), `"invalid_body","message":"`+want+`"`) {
+				t.Errorf("%v, length %d: %d %s, want %s", err, length, w.Code, w.Body, want)
+			}
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/doorlab/doorlab/server/fail"
@@ -38,7 +40,7 @@ func takingFew[T any](h func(c *call, body T) (any, error)) handler {
 			return nil, err
 		}
 		kinds := c.r.Header.Values("Content-Type")
-		plain := len(kinds) == 1 && kinds[0] == typeJSON
+		plain := len(kinds) == 1 && kinds[0] == typeJSON && c.r.Header["Content-Encoding"] == nil
 		if body, ok := passed.get(raw); ok && plain {
 			return h(c, body)
 		}
@@ -101,6 +103,9 @@ func (c *call) decodeBody(raw []byte, v any) error {
 	if len(c.r.Header.Values("Content-Type")) > 1 {
 		return fail.New(fail.InvalidBody, "Content-Type is given more than once")
 	}
+	if coding := strings.Join(c.r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		return fail.New(fail.InvalidBody, "the body must not be compressed or encoded; leave out Content-Encoding")
+	}
 	return c.op.Body.Decode(raw, c.r.Header.Get("Content-Type"), v)
 }
 
@@ -125,8 +130,12 @@ func (c *call) readAll(limit int64) ([]byte, error) {
 	switch {
 	case errors.As(err, &over):
 		return nil, tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fail.New(fail.InvalidBody, "the body took too long to arrive: at most 10 s, an import's 30 s")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fail.New(fail.InvalidBody, "the body ended before it was complete")
 	case err != nil:
-		return nil, fail.New(fail.InvalidBody, "the body could not be read")
+		return nil, fail.New(fail.InvalidBody, "the body could not be read; look at its chunks")
 	}
 	return raw, nil
 }

@@ -30,7 +30,7 @@ func (c Config) audit(w http.ResponseWriter, r *http.Request) {
 	placeID := r.URL.Query().Get("placeId")
 	if placeID != "" {
 		if _, err := c.Places.GateConfig(placeID); err != nil {
-			refuse(w, err)
+			refuse(w, c.noPlace(placeID, err))
 			return
 		}
 	}

@@ -79,12 +79,13 @@ func newLab(t *testing.T) *lab {
 	keys := must.Get(auth.New(auth.Config{Clock: l.clk, Store: st, Pepper: []byte("api keys"), SigningKey: []byte("tokens")}))(t)
 	c := console.Config{
 		Clock: l.clk, Keys: keys,
-		Places: place.New(place.Config{Clock: l.clk, Store: st}),
-		Grants: grant.New(grant.Config{Clock: l.clk, Store: st, Secret: []byte("entry links"), LinkURL: "http://x"}),
-		Entry:  entry.New(entry.Config{Clock: l.clk, Store: st, Device: opens{}}),
-		Ready:  func() ([]any, error) { return []any{"plc_a"}, nil },
-		Audits: st.Audits,
-		Moved:  func(now time.Time) { l.moved = append(l.moved, now) },
+		Places:  place.New(place.Config{Clock: l.clk, Store: st}),
+		Grants:  grant.New(grant.Config{Clock: l.clk, Store: st, Secret: []byte("entry links"), LinkURL: "http://x"}),
+		Entry:   entry.New(entry.Config{Clock: l.clk, Store: st, Device: opens{}}),
+		Ready:   func() ([]any, error) { return []any{"plc_a"}, nil },
+		Audits:  st.Audits,
+		Explain: console.Explain{Door: st.Door, Place: st.Place, Places: st.Places, Doors: st.Doors},
+		Moved:   func(now time.Time) { l.moved = append(l.moved, now) },
 		WriteHistory: func(w io.Writer, since int64) error {
 			_, err := fmt.Fprintf(w, "{\"seq\":%d}\n", since+1)
 			return err

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/doorlab/doorlab/internal/access"
@@ -22,9 +21,7 @@ func (c Config) grants(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, err := c.Explain.Place(placeID)
-	if errors.Is(err, fail.ErrNotFound) {
-		err = fail.New(fail.PlaceNotFound, "place not found")
-	}
+	err = c.noPlace(placeID, err)
 	q := grant.ListQuery{Limit: limit, Offset: offset}
 	views, total := []control.Grant{}, 0
 	switch {

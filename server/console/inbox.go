@@ -51,7 +51,7 @@ func (c Config) at(w http.ResponseWriter, r *http.Request) (placeID string, ok b
 		return "", false
 	}
 	if _, ok := c.Inbox.Site(placeID); !ok {
-		refuse(w, fail.New(fail.PlaceNotFound, "place not found"))
+		refuse(w, c.noPlace(placeID, fail.ErrNotFound))
 		return "", false
 	}
 	return placeID, true

@@ -16,9 +16,10 @@ func viewKey(k auth.Key) control.Key {
 }
 
 func (c Config) listKeys(w http.ResponseWriter, r *http.Request) {
-	keys, err := c.Keys.List(r.URL.Query().Get("placeId"))
+	placeID := r.URL.Query().Get("placeId")
+	keys, err := c.Keys.List(placeID)
 	if err != nil {
-		refuse(w, err)
+		refuse(w, c.noPlace(placeID, err))
 		return
 	}
 	control.List(w, each.Of(keys, viewKey), len(keys))
@@ -43,7 +44,7 @@ func (c Config) createKey(w http.ResponseWriter, r *http.Request) {
 		name = *b.Name
 	}
 	k, secret, err := c.Keys.Create(*b.PlaceID, name, b.Scopes, b.Sim)
-	answer(w, map[string]string{"keyId": k.ID, "apiKey": secret}, err)
+	answer(w, map[string]string{"keyId": k.ID, "apiKey": secret}, c.noPlace(*b.PlaceID, err))
 }
 
 func (c Config) revokeKey(w http.ResponseWriter, r *http.Request) {

@@ -42,18 +42,20 @@ func (c Config) patchPlace(w http.ResponseWriter, r *http.Request) {
 		refuse(w, fail.New(fail.InvalidPhone, "entryPhone must be 8 to 15 digits, or null for none", "field", "entryPhone"))
 		return
 	}
-	got, err := c.Places.PatchPlace(chi.URLParam(r, "placeId"), p)
-	answer(w, viewPlace(got), err)
+	id := chi.URLParam(r, "placeId")
+	got, err := c.Places.PatchPlace(id, p)
+	answer(w, viewPlace(got), c.noPlace(id, err))
 }
 
 // showPlace shows an operator's settings of a place and its doors, in the form in which the two PATCHes and the public
 // PATCH of hours accept them.
 func (c Config) showPlace(w http.ResponseWriter, r *http.Request) {
-	p, doors, err := c.Places.Show(chi.URLParam(r, "placeId"))
+	id := chi.URLParam(r, "placeId")
+	p, doors, err := c.Places.Show(id)
 	views := each.Of(doors, viewDoor)
 	out := viewPlace(p)
 	out["hours"], out["doors"] = map[string]any{"week": p.Week}, views
-	answer(w, out, err)
+	answer(w, out, c.noPlace(id, err))
 }
 
 func viewPlace(p place.Place) map[string]any {
@@ -107,6 +109,7 @@ func (c Config) patchDoor(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	d, err := c.Places.PatchDoor(chi.URLParam(r, "doorId"), p)
-	answer(w, viewDoor(d), err)
+	id := chi.URLParam(r, "doorId")
+	d, err := c.Places.PatchDoor(id, p)
+	answer(w, viewDoor(d), c.noDoor(id, "", "here", err))
 }

@@ -31,7 +31,7 @@ func (c Config) term(kind, name string) http.HandlerFunc {
 			return
 		}
 		if _, err := c.Places.GateConfig(*b.PlaceID); err != nil { // first: the rules would only complain that the place has no doors
-			refuse(w, err)
+			refuse(w, c.noPlace(*b.PlaceID, err))
 			return
 		}
 		t := grant.TermRequest{Phone: b.Phone, Name: b.Name, DoorIDs: b.DoorIDs}
@@ -60,8 +60,12 @@ func (c Config) term(kind, name string) http.HandlerFunc {
 func (c Config) endTerm(kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		placeID := r.URL.Query().Get("placeId")
+		if placeID == "" {
+			refuse(w, fail.Missing("placeId"))
+			return
+		}
 		if _, err := c.Places.GateConfig(placeID); err != nil {
-			refuse(w, err)
+			refuse(w, c.noPlace(placeID, err))
 			return
 		}
 		g, err := c.Grants.CancelTerm(record.By{PlaceID: placeID}, kind, chi.URLParam(r, "id"))

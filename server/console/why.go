@@ -2,7 +2,6 @@ package console
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,6 +23,9 @@ type Visitor struct {
 type Explain struct {
 	Door  func(doorID string) (place.Door, error)
 	Place func(placeID string) (place.Place, error)
+	// Places and Doors list what exists, for refusals that say what was probably meant.
+	Places func() ([]place.Place, error)
+	Doors  func(placeID string) ([]place.Door, error)
 	// Visitor is the person who has a phone, an entry token, or a grant; exactly one of them is given. fail.ErrNotFound
 	// for an unknown grant.
 	Visitor func(placeID, phone, token, grantID string) (Visitor, error)
@@ -93,24 +95,23 @@ func (c Config) why(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	door, err := c.Explain.Door(doorID)
-	if errors.Is(err, fail.ErrNotFound) || err == nil && q.Has("placeId") && door.PlaceID != q.Get("placeId") {
-		refuse(w, fail.New(fail.DeviceNotFound, fmt.Sprintf("no door %q at %s ('doorlab place show' lists a place's doors)", doorID, c.placeName(q.Get("placeId")))))
-		return
+	placeID, where := q.Get("placeId"), "here"
+	if placeID != "" {
+		p, err := c.Explain.Place(placeID)
+		if err != nil {
+			refuse(w, c.noPlace(placeID, err))
+			return
+		}
+		where = "at " + p.Name
+	}
+	if err == nil && placeID != "" && door.PlaceID != placeID {
+		err = fail.ErrNotFound
 	}
 	var out why.Explanation
-	if err == nil {
+	if err = c.noDoor(doorID, placeID, where, err); err == nil {
 		out, err = c.explain(door, asked, at)
 	}
 	answer(w, out, err)
-}
-
-// placeName is a place's name; one that nobody has is this place.
-func (c Config) placeName(id string) string {
-	p, err := c.Explain.Place(id)
-	if err != nil {
-		return "this place"
-	}
-	return p.Name
 }
 
 func (c Config) explain(door place.Door, asked person, at time.Time) (out why.Explanation, err error) {
@@ -182,9 +183,7 @@ func (c Config) exposure(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, err := c.Explain.Place(placeID)
-	if errors.Is(err, fail.ErrNotFound) {
-		err = fail.New(fail.PlaceNotFound, "place not found")
-	}
+	err = c.noPlace(placeID, err)
 	var list []why.Exposed
 	if err == nil {
 		var t *why.Timeline

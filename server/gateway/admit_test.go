@@ -177,6 +177,19 @@ func TestTopics(t *testing.T) {
 	})
 }
 
+// TestNoGoodbye: a server that speaks MQTT 3.1.1 has no DISCONNECT, so it ends a connection without one.
+func TestNoGoodbye(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		conn := newRig(t).dial()
+		const foreign = "\x32\x17\x00\x11sac/v1/brd_2/ping\x00\x01{}" // PUBLISH with QoS 1
+		_, _ = conn.Write(append(good("brd_1").bytes(), foreign...))
+		if got, closed := answer(t, conn); !closed || !bytes.Equal(got, []byte{0x20, 2, 0, 0}) {
+			t.Errorf("got %x, closed %v; want the CONNACK 20020000 alone, and true", got, closed)
+		}
+	})
+}
+
 // TestHelper: what a helper says counts as the board's word, but it may not subscribe.
 func TestHelper(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,9 +15,15 @@ import (
 // The decoders of uplinks turn JSON into wire types and check everything that the server relies on. They ignore unknown
 // fields.
 
+// errNull is a message that is null: encoding/json would take it for an object without fields.
+var errNull = errors.New("gateway: null is not an object")
+
 func decode[T any](payload []byte) (v T, err error) {
 	if err = wire.Unmarshal(payload, &v); err != nil {
 		return v, fmt.Errorf("gateway: %w", err)
+	}
+	if bytes.IndexByte(payload, '{') < 0 {
+		return v, errNull
 	}
 	return v, nil
 }

@@ -187,10 +187,14 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	return true
 }
 
-// OnPacketEncode keeps MQTT 5 codes, which the broker's own checks use, out of the answers to CONNECT.
+// OnPacketEncode keeps out what a server doesn't say in MQTT 3.1.1: codes of MQTT 5, which the broker's own checks use in
+// answers to CONNECT, and DISCONNECT.
 func (h *hook) OnPacketEncode(_ *mqtt.Client, pk packets.Packet) packets.Packet {
-	if pk.FixedHeader.Type == packets.Connack && pk.ReasonCode > packets.Err3NotAuthorized.Code {
+	switch {
+	case pk.FixedHeader.Type == packets.Connack && pk.ReasonCode > packets.Err3NotAuthorized.Code:
 		pk.ReasonCode = packets.Err3NotAuthorized.Code
+	case pk.FixedHeader.Type == packets.Disconnect:
+		pk.FixedHeader.Type = packets.Reserved // has no encoding, so nothing is sent
 	}
 	return pk
 }

@@ -247,6 +247,29 @@ func TestAcks(t *testing.T) {
 	})
 }
 
+// TestNull: null is no object, so it isn't taken for a message without fields.
+func TestNull(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		b := r.online("brd_1")
+		for i, ch := range []string{wire.UpRpt, wire.UpAck, wire.UpState, wire.UpRec, wire.UpDigest} {
+			b.say(ch, " null")
+			synctest.Wait()
+			if n := r.Counts().Garbage.Load(); n != int64(i)+1 {
+				t.Errorf("%s: %d garbage, want %d", ch, n, i+1)
+			}
+		}
+		if a := b.ack(); a.Type != wire.AckRec || a.Accepted {
+			t.Errorf("got %+v, want a batch that must not be sent again", a)
+		}
+		b.say(wire.UpHello, "null")
+		if !b.ended() {
+			t.Error("null was taken for a hello")
+		}
+	})
+}
+
 // TestGarbage: nothing that a board says after its hello ends its connection.
 func TestGarbage(t *testing.T) {
 	t.Parallel()

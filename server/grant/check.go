@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
+	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/plain"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
@@ -93,10 +95,21 @@ func named(ids []string, doors []place.Door) ([]string, error) {
 		}
 	}
 	if len(invalid) > 0 { // [PERM-6]
-		return nil, fail.New(fail.InvalidDoorIDs, "doorIds must be doors of this place", "field", "doorIds", "invalid", invalid)
+		return nil, fail.New(fail.InvalidDoorIDs, "doorIds must be doors of this place"+which(invalid[0], doors), "field", "doorIds", "invalid", invalid)
 	}
 	return out, nil
 }
+
+// which names a door that isn't the place's, because a row of an import has no details, and the nearest that is.
+func which(id string, doors []place.Door) string {
+	if len(id) > maxShown {
+		return ""
+	}
+	return fmt.Sprintf("; %q is not one of them%s", id, near.Hint(id, each.Of(doors, func(d place.Door) string { return d.ID })))
+}
+
+// maxShown is the longest id that a message repeats.
+const maxShown = 64
 
 // scope is the set of doors that a grant opens: the named ones, else the stored ones, else the entry doors as of now.
 // Errors: as named, rule_violated.

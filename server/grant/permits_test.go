@@ -120,6 +120,16 @@ func TestRegisterDetails(t *testing.T) {
 	if d := cmp.Diff([]string{"dor_b", "x"}, err.(*fail.Error).Details["invalid"]); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
+	for id, want := range map[string]string{
+		"dor1":                  `doorIds must be doors of this place; "dor1" is not one of them, did you mean "dor_1"?`,
+		"gate":                  `doorIds must be doors of this place; "gate" is not one of them`,
+		strings.Repeat("x", 65): "doorIds must be doors of this place",
+	} {
+		r.DoorIDs = []string{id}
+		if _, err = h.Register(byA, r); err.(*fail.Error).Message != want {
+			t.Errorf("%.20s: got %v, want %s", id, err, want)
+		}
+	}
 	for name, r := range map[string]grant.RegisterRequest{"720 h exactly": request("a"), "characters, not bytes": request("b"), "in the past": request("c")} {
 		switch name {
 		case "720 h exactly":

@@ -30,7 +30,7 @@ func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) {
 			if taken, err := tx.PhoneTaken(out.EntryPhone, placeID); err != nil {
 				return err
 			} else if taken {
-				return fail.New(fail.RuleViolated, "the number belongs to another place")
+				return fail.New(fail.RuleViolated, "entryPhone belongs to another place", "field", "entryPhone")
 			}
 		}
 		if err := tx.SavePlace("place", out, old); err != nil {

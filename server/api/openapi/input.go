@@ -252,6 +252,9 @@ func decodeForm(raw []byte) (map[string]any, error) {
 	o := map[string]any{}
 	for name, v := range values {
 		o[name] = v[0]
+		if len(v) > 1 {
+			o[name] = v // a check refuses it if the field matters
+		}
 	}
 	return o, nil
 }

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -22,6 +23,28 @@ func TestHalfPairs(t *testing.T) {
 			_, err := decode([]byte(body), "application/json", false, false)
 			if (err == nil) != ok || err != nil && (fail.CodeOf(err) != fail.InvalidBody || !strings.Contains(err.Error(), "surrogate")) {
 				t.Errorf("%s: got %v, want it taken: %t", body, err, ok)
+			}
+		}
+	}
+}
+
+// TestFormFieldsGivenTwice: nobody can know which value is meant. Fields that the document doesn't have don't matter.
+func TestFormFieldsGivenTwice(t *testing.T) {
+	t.Parallel()
+	for _, d := range must.Get(Load())(t) {
+		for _, op := range d.Ops {
+			if op.ID != "entryOpen" {
+				continue
+			}
+			for form, want := range map[string]string{
+				"t=a&doorId=b": "", "t=a&doorId=b&x=1&x=2": "",
+				"t=a&t=b&doorId=c": "t is given more than once", "doorId=c&t=a&doorId=c": "doorId is given more than once",
+			} {
+				var v map[string]any
+				err := op.Body.Decode([]byte(form), "application/x-www-form-urlencoded", &v)
+				if e, ok := errors.AsType[*fail.Error](err); ok != (want != "") || ok && (e.Code != fail.InvalidField || e.Message != want) {
+					t.Errorf("%s: got %v, want %q", form, err, want)
+				}
 			}
 		}
 	}

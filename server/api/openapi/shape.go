@@ -178,11 +178,13 @@ func (s *shape) check(v any) *flaw {
 		}
 		return s.checkArray(l)
 	case "string":
-		t, ok := v.(string)
-		if !ok {
-			return s.flaw(v, "must be a string")
+		switch t := v.(type) {
+		case string:
+			return s.checkString(t)
+		case []string: // of a form
+			return s.flaw(v, "is given more than once")
 		}
-		return s.checkString(t)
+		return s.flaw(v, "must be a string")
 	case "integer", "number":
 		if t, ok := v.(json.Number); ok && (s.kind == "number" || whole(t.String())) {
 			if math.IsInf(s.max, 1) {
