@@ -69,19 +69,11 @@ func (v *View) serverDecisions() *served {
 		if c.SentNs == 0 {
 			continue
 		}
-		var d *deciding
-		switch {
-		case c.Route == linkRoute && c.Method == "POST":
-			d = v.linkDecided(c, links[c.in("t")])
-		case c.Route == phoneRoute:
-			d = v.phoneDecided(c)
-		}
-		if d != nil {
-			d.wrong = v.endedOtherwise(d)
-		}
+		d := v.attempted(c, links, v.skewMs(c))
 		judged := d != nil && v.judgeServed(b, d)
 		if !judged {
 			v.answered(b, c)
+			b.nearly(v.attempted(c, links, 0))
 		}
 		if d != nil && d.wrong != "" {
 			if !judged {
@@ -99,7 +91,7 @@ func (v *View) linksGiven() map[string][]*claim {
 }
 
 // linkDecided parses an opening by link; nil if nothing was decided or the link's owner is unknown.
-func (v *View) linkDecided(c *call, given []*claim) *deciding {
+func (v *View) linkDecided(c *call, given []*claim, skew int64) *deciding {
 	if len(given) == 0 || c.in("doorId") == "" {
 		return nil
 	}
@@ -125,7 +117,7 @@ func (v *View) linkDecided(c *call, given []*claim) *deciding {
 		return nil
 	}
 	id := given[0].id
-	d.ruled(v, p, func(rev int64) (string, bool) {
+	d.ruled(v, p, skew, func(rev int64) (string, bool) {
 		g, ok := p.content.at(id, rev)
 		return g.PhoneHash, ok && !g.Revoked
 	})
@@ -178,9 +170,9 @@ func (v *View) freshCaller(c *call) bool {
 }
 
 // ruled asks the reference about a link's holder at every revision and time at which the server may have decided.
-func (d *deciding) ruled(v *View, p *place, holder func(rev int64) (phone string, live bool)) {
+func (d *deciding) ruled(v *View, p *place, skew int64, holder func(rev int64) (phone string, live bool)) {
 	for _, rev := range v.revisions(p, d.call) {
-		for _, at := range []int64{d.SentAt - v.skewMs(d.call), d.At + v.skewMs(d.call)} {
+		for _, at := range []int64{d.SentAt - skew, d.At + skew} {
 			phone, live := holder(rev)
 			if !live && phone == "" { // it has left the content: unknown
 				d.rulings = append(d.rulings, ruling{unknown: true})
@@ -241,18 +233,14 @@ func (r ruling) clausesOf() []string {
 
 // judgeServed compares the server's action with the rulings, if these agree.
 func (v *View) judgeServed(b *served, d *deciding) bool {
-	if len(d.rulings) == 0 || d.ambig {
+	r, ok := d.agreed()
+	if !ok || d.ambig {
 		return false
 	}
-	r := d.rulings[0]
 	var reasons []vocab.Reason
 	var doors []string
 	for _, o := range d.rulings {
-		if o.unknown || o.allow != r.allow || !slices.Equal(o.clausesOf(), r.clausesOf()) {
-			return false
-		}
 		reasons, doors = append(reasons, o.reasons...), append(doors, o.doors...)
-		r.moot = r.moot || o.moot
 	}
 	b.take(r)
 	d.credit = v.otherCredit(d)

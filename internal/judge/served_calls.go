@@ -18,7 +18,7 @@ func (p *place) enter(e *history.Event) {
 }
 
 // phoneDecided parses a call to a place's number; nil if nothing was decided or the caller is unknown.
-func (v *View) phoneDecided(c *call) *deciding {
+func (v *View) phoneDecided(c *call, skew int64) *deciding {
 	answered, _ := c.Out["answered"].(bool)
 	d := &deciding{call: c, place: c.PlaceID, fresh: v.freshCaller(c), ambig: c.long()}
 	p := v.places[d.place]
@@ -41,7 +41,7 @@ func (v *View) phoneDecided(c *call) *deciding {
 	}
 	entries := during(v, c, p.entries)
 	for _, rev := range v.revisions(p, c) {
-		for _, at := range []int64{c.SentAt - v.skewMs(c), c.At + v.skewMs(c)} {
+		for _, at := range []int64{c.SentAt - skew, c.At + skew} {
 			for _, x := range entries {
 				d.rulings = append(d.rulings, p.content.ruleCall(phone, rev, at, x.is))
 			}

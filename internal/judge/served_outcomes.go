@@ -2,10 +2,52 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
+
+// attempted parses a call at which the server decided about somebody; nil if it didn't, or if nobody knows about whom. skew is
+// by how much the client's clock may be off.
+func (v *View) attempted(c *call, links map[string][]*claim, skew int64) (d *deciding) {
+	switch {
+	case c.Route == linkRoute && c.Method == "POST":
+		d = v.linkDecided(c, links[c.in("t")], skew)
+	case c.Route == phoneRoute:
+		d = v.phoneDecided(c, skew)
+	}
+	if d != nil {
+		d.wrong = v.endedOtherwise(d)
+	}
+	return d
+}
+
+// nearly counts what can't be judged, because it happened so close to the beginning or end of a grant that the client's
+// clock may be wrong about it, if it came out as that clock says: whoever comes in as soon as a permit begins has shown it.
+func (s *served) nearly(d *deciding) {
+	if d == nil || d.ambig {
+		return
+	}
+	if r, ok := d.agreed(); ok && r.allow == d.opened() {
+		s.take(r)
+		s.count(d, r)
+	}
+}
+
+// agreed is what the rulings come to; ok is false if they disagree.
+func (d *deciding) agreed() (r ruling, ok bool) {
+	for i, o := range d.rulings {
+		if i == 0 {
+			r = o
+		}
+		if o.unknown || o.allow != r.allow || !slices.Equal(o.clausesOf(), r.clausesOf()) {
+			return r, false
+		}
+		r.moot = r.moot || o.moot
+	}
+	return r, len(d.rulings) > 0
+}
 
 // count notes which cases of the promises about links and calls a decision shows.
 func (s *served) count(d *deciding, r ruling) {
