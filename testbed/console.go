@@ -2,7 +2,6 @@ package testbed
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/server"
@@ -13,7 +12,7 @@ import (
 // newConsole puts the web console over the control API.
 func (t *Testbed) newConsole(token string, lab, public http.Handler) (*console.Console, error) {
 	return console.New(console.Config{Token: token, World: t.cfg.World, Clock: t.clk, Lab: lab, Public: public, HTTP: t.Ready.HTTP,
-		Boards: t.glances, Believes: t.believes, Holder: t.holder, Feed: t.feed, Runs: t.cfg.Runs})
+		Boards: t.glances, Believes: t.fleet.Believes, Holder: t.holder, Feed: t.feed, Runs: t.cfg.Runs})
 }
 
 // watch is where the server reports what passes through it; nil without a console.
@@ -31,16 +30,6 @@ func (t *Testbed) holder(placeID, grantID string) (phone, token string, err erro
 		return "", "", errRestarting
 	}
 	return l.server.Holder(placeID, grantID)
-}
-
-// believes is what a simulated board bases its decisions on.
-func (t *Testbed) believes(boardID string) (console.Beliefs, bool) {
-	c, n, ok := t.fleet.Believes(boardID)
-	b := console.Beliefs{Revision: c.To, Timezone: c.Timezone, Grants: c.Upsert, Hours: c.Hours, Grace: time.Duration(n.GraceSec) * time.Second, Rest: n.Channels}
-	if c.Windows != nil {
-		b.Windows = *c.Windows
-	}
-	return b, ok
 }
 
 // glances are the current states of all boards of the world: a simulated board's own, any other's as the server sees

@@ -157,7 +157,7 @@ func (f *bare) command(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := nextID()
-	if f.ledger != nil && f.ledger.claim(id, raw) != nil {
+	if f.ledger != nil && f.ledger.write(write{id: id, body: raw}) != nil {
 		http.Error(w, "not durable", http.StatusServiceUnavailable)
 		return
 	}
@@ -176,7 +176,7 @@ func (f *bare) command(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer, _ := json.Marshal(map[string]any{"success": true, "data": map[string]any{"commandId": id, "outcome": "reported"}})
-	if f.ledger != nil && f.ledger.settle(id, answer) != nil {
+	if f.ledger != nil && f.ledger.write(write{id: id, body: answer, settle: true}) != nil {
 		http.Error(w, "not durable", http.StatusServiceUnavailable)
 		return
 	}

@@ -55,12 +55,6 @@ func openLedger() (*ledger, error) {
 	return l, nil
 }
 
-func (l *ledger) claim(id string, request []byte) error { return l.write(write{id: id, body: request}) }
-
-func (l *ledger) settle(id string, answer []byte) error {
-	return l.write(write{id: id, body: answer, settle: true})
-}
-
 func (l *ledger) write(w write) error {
 	w.done = make(chan error, 1)
 	l.jobs <- w

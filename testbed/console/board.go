@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/each"
+	"github.com/doorlab/doorlab/internal/wire"
 )
 
 // boardView is a board as its page shows it.
@@ -99,8 +101,8 @@ func (c *Console) board(r *http.Request) (any, error) {
 		if err := v.journal(c, r.Context()); err != nil {
 			return nil, err
 		}
-		if b, ok := c.cfg.Believes(id); ok {
-			v.Beliefs = c.beliefsOf(b)
+		if content, policy, ok := c.cfg.Believes(id); ok {
+			v.Beliefs = c.beliefsOf(content, policy)
 		}
 	}
 	return v, nil
@@ -178,17 +180,6 @@ func (v *boardView) journal(c *Console, ctx context.Context) error {
 	return nil
 }
 
-// Beliefs are what a simulated board decides by: what was synchronized to it.
-type Beliefs struct {
-	Revision int64
-	Timezone string
-	Grants   []access.Grant
-	Windows  []access.Window
-	Hours    *access.Hours
-	Grace    time.Duration
-	Rest     map[int]string // by channel
-}
-
 type beliefsView struct {
 	Revision         int64
 	Timezone, Grace  string
@@ -209,26 +200,27 @@ type windowRow struct{ ID, Door, Ref, Mode string }
 const beliefRows = 20
 
 // beliefsOf leaves out who holds a grant: the board knows hashes only, and those stay there.
-func (c *Console) beliefsOf(b Beliefs) *beliefsView {
-	v := &beliefsView{Revision: b.Revision, Timezone: b.Timezone, Grace: span(b.Grace), GrantsN: amount.Number(len(b.Grants)), WindowN: amount.Number(len(b.Windows))}
-	for _, g := range b.Grants[:min(beliefRows, len(b.Grants))] {
-		row := grantRow{ID: g.ID, Kind: g.Kind, From: time.UnixMilli(g.StartsAt).UTC().Format(timeFormat), Revoked: g.Revoked}
+func (c *Console) beliefsOf(b wire.Sync, policy wire.Netloss) *beliefsView {
+	windows := *cmp.Or(b.Windows, &[]access.Window{})
+	v := &beliefsView{Revision: b.To, Timezone: b.Timezone, Grace: span(time.Duration(policy.GraceSec) * time.Second),
+		GrantsN: amount.Number(len(b.Upsert)), WindowN: amount.Number(len(windows))}
+	for _, g := range b.Upsert[:min(beliefRows, len(b.Upsert))] {
+		row := grantRow{ID: g.ID, Kind: g.Kind, From: time.UnixMilli(g.StartsAt).UTC().Format(timeFormat), Revoked: g.Revoked,
+			Doors: strings.Join(each.Of(g.Doors, c.names.door), ", ")}
 		if g.EndsAt != 0 {
 			row.To = time.UnixMilli(g.EndsAt).UTC().Format(timeFormat)
 		}
-		row.Doors = strings.Join(each.Of(g.Doors, c.names.door), ", ")
 		v.Grants = append(v.Grants, row)
 	}
-	for _, w := range b.Windows[:min(beliefRows, len(b.Windows))] {
+	for _, w := range windows[:min(beliefRows, len(windows))] {
 		v.Windows = append(v.Windows, windowRow{w.ID, c.names.door(w.DoorID), w.Ref, w.Mode})
 	}
-	for channel, rest := range b.Rest {
+	for channel, rest := range policy.Channels {
 		v.Rest = append(v.Rest, strconv.Itoa(channel)+": "+rest)
 	}
 	slices.Sort(v.Rest)
 	if b.Hours != nil {
-		raw, err := json.MarshalIndent(b.Hours, "", "  ")
-		if err == nil {
+		if raw, err := json.MarshalIndent(b.Hours, "", "  "); err == nil {
 			v.Hours = string(raw)
 		}
 	}

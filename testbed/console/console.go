@@ -36,6 +36,7 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/lang"
+	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -49,8 +50,9 @@ type Config struct {
 	HTTP   string       // its address
 	// Boards returns the current state of all boards, in the order of the world.
 	Boards func() []Board
-	// Believes is what a simulated board bases its decisions on; false for any other.
-	Believes func(boardID string) (Beliefs, bool)
+	// Believes is what a simulated board bases its decisions on: its content as a snapshot, and its outage policy; false
+	// for any other.
+	Believes func(boardID string) (wire.Sync, wire.Netloss, bool)
 	// Holder is whom a grant of a place lets in: the phone and, of a permit, its link's token. No page may show them.
 	Holder func(placeID, grantID string) (phone, token string, err error)
 	Feed   *Feed
