@@ -60,7 +60,7 @@ func (l labCall) names() nameOf {
 // place is the id of a place that goes by its id or its name; "" stays "". An id isn't
 // looked up: a fleet in a process of its own doesn't know the places. An error is l's.
 func (l labCall) place(named string) (id string) {
-	if named == "" || strings.HasPrefix(named, "plc_") {
+	if named == "" || strings.HasPrefix(named, "plc_") || *l.failed != nil {
 		return named
 	}
 	list, err := l.Places(l.c.Context())
@@ -160,19 +160,13 @@ func placeSet(e *env) *cobra.Command {
   doorlab place set Gangnam --closure 2026-12-24..2026-12-25=Refit --holiday '2026-10-09=Hangul Day'
   doorlab place set Gangnam --closure '' --entry-phone ''`, "one place, by id or name",
 		func(l labCall, args []string) error {
-			closed, err := named("closure", closures, func(when string) (map[string]string, bool) {
+			closed := l.dated("closure", closures, func(when string) (map[string]string, bool) {
 				from, to, ok := strings.Cut(when, "..")
 				return map[string]string{"from": from, "to": to}, ok
 			})
-			if err != nil {
-				return err
-			}
-			days, err := named("holiday", holidays, func(when string) (map[string]string, bool) {
+			days := l.dated("holiday", holidays, func(when string) (map[string]string, bool) {
 				return map[string]string{"date": when}, true
 			})
-			if err != nil {
-				return err
-			}
 			body := l.given(map[string]any{"entryPhone": phone, "phoneEnabled": entry, "timezone": zone, "closures": closed, "holidays": days})
 			if body["entryPhone"] == "" {
 				body["entryPhone"] = nil
@@ -191,8 +185,8 @@ func placeSet(e *env) *cobra.Command {
 	return c
 }
 
-// named reads WHEN=NAME values; an empty one alone means an empty list.
-func named(flag string, values []string, read func(when string) (map[string]string, bool)) ([]map[string]string, error) {
+// dated reads WHEN=NAME values; an empty one alone means an empty list. An error is l's.
+func (l labCall) dated(flag string, values []string, read func(when string) (map[string]string, bool)) []map[string]string {
 	out := []map[string]string{}
 	for _, v := range values {
 		if v == "" {
@@ -201,14 +195,15 @@ func named(flag string, values []string, read func(when string) (map[string]stri
 		when, name, _ := strings.Cut(v, "=")
 		m, ok := read(when)
 		if !ok {
-			return nil, usagef("--%s %q must be FROM..TO=NAME", flag, v)
+			*l.failed = cmp.Or(*l.failed, usagef("--%s %q must be FROM..TO=NAME", flag, v))
+			continue
 		}
 		if name != "" {
 			m["name"] = name
 		}
 		out = append(out, m)
 	}
-	return out, nil
+	return out
 }
 
 func placeDoor(e *env) *cobra.Command {
