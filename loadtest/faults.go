@@ -37,7 +37,6 @@ type FaultUse struct {
 	Error string `json:"error,omitempty"` // why it wasn't armed, or why its hits aren't known
 }
 
-// said is a fault in a report.
 func (f FaultUse) said() string {
 	until := "to the end"
 	if f.For > 0 {

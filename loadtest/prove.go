@@ -38,11 +38,6 @@ func (o *Options) newLog() *history.Log {
 	return log
 }
 
-// proveWithin bounds the time for reading the target's history after that many requests.
-func proveWithin(sent int64) time.Duration {
-	return 5*time.Minute + time.Duration(sent)*time.Millisecond
-}
-
 // errCut ends the judging of a run that was interrupted.
 var errCut = errors.New("interrupted")
 
@@ -51,7 +46,7 @@ const cutAfter = 3 * time.Second
 
 // proofTime is a context for prove after that many requests. An interruption of the run ends it soon, with errCut as its cause.
 func proofTime(run context.Context, sent int64) (context.Context, context.CancelFunc) {
-	proving, done := context.WithTimeout(context.WithoutCancel(run), proveWithin(sent))
+	proving, done := context.WithTimeout(context.WithoutCancel(run), 5*time.Minute+time.Duration(sent)*time.Millisecond)
 	proving, cut := context.WithCancelCause(proving)
 	stop := context.AfterFunc(run, func() { clock.WallAfter(cutAfter, func() { cut(errCut) }) })
 	return proving, func() { stop(); cut(nil); done() }

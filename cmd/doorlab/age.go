@@ -17,7 +17,6 @@ import (
 	"github.com/doorlab/doorlab/testbed/age"
 )
 
-// ageFlags are the flags of age.
 type ageFlags struct {
 	age.Config
 	span      span

@@ -75,7 +75,6 @@ func boardCommand(e *env) *cobra.Command {
 	)
 }
 
-// boardTell sends a message to a board as if it came from the server.
 func boardTell(e *env) *cobra.Command {
 	var channel, payload, raw string
 	var alone bool

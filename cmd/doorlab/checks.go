@@ -92,7 +92,7 @@ func newCommand(e *env) *cobra.Command {
 		Args:    takes("one name", cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := strings.TrimSuffix(args[0], ".yaml") + ".yaml"
-			title := strings.TrimSpace(titled(path))
+			title := strings.TrimSpace(separators.ReplaceAllString(strings.TrimSuffix(filepath.Base(path), ".yaml"), " "))
 			if title == "" {
 				return usagef("%q is not a valid name: the file needs one, as in my-outage", args[0])
 			}
@@ -110,11 +110,6 @@ func newCommand(e *env) *cobra.Command {
 }
 
 var separators = regexp.MustCompile(`[-_]+`)
-
-// titled is a file's name as words.
-func titled(path string) string {
-	return separators.ReplaceAllString(strings.TrimSuffix(filepath.Base(path), ".yaml"), " ")
-}
 
 // template is a small scenario that passes: a permit, an outage, an entry in it.
 const template = `# yaml-language-server: $schema=doorlab.schema.json

@@ -20,7 +20,6 @@ import (
 	"github.com/doorlab/doorlab/testbed"
 )
 
-// exploreFlags are the flags of explore.
 type exploreFlags struct {
 	explore.Config
 	out string

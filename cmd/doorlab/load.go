@@ -17,7 +17,6 @@ import (
 	"github.com/doorlab/doorlab/loadtest"
 )
 
-// loadFlags are load's.
 type loadFlags struct {
 	targetFlags
 	view       view

@@ -242,7 +242,6 @@ func newest(runs string) string {
 // scenarioEndings are those of scenario files.
 var scenarioEndings = []string{".yaml", ".yml"}
 
-// verdictsIn reads the verdicts of a run directory.
 func verdictsIn(dir string) (res report.Result, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
 	if err != nil {
@@ -309,7 +308,6 @@ func scenarioFiles(args []string) ([]*engine.File, error) {
 	return append(out, own...), fileError(err)
 }
 
-// builtIn are the names of the built-in scenarios.
 func builtIn() ([]string, error) {
 	files, err := fs.Glob(scenarios.Files, "*.yaml")
 	return each.Of(files, func(f string) string { return strings.TrimSuffix(f, ".yaml") }), err

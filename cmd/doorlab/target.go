@@ -207,7 +207,6 @@ func (f *targetFlags) places(ctx context.Context, boards int) (*world.World, err
 	return w, nil
 }
 
-// begin starts a testbed.
 func (f *targetFlags) begin(ctx context.Context, e *env, c testbed.Config) (*aim, error) {
 	if f.link == testbed.TCP {
 		if err := overTCP(c.World.LiveBoards()+c.World.TestBoards(), listen.Descriptors(), true); err != nil {

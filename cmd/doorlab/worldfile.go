@@ -9,7 +9,6 @@ import (
 	"github.com/doorlab/doorlab/internal/world"
 )
 
-// loadWorld reads --world.
 func loadWorld(ctx context.Context, path string, seed int64) (*world.World, error) {
 	w, err := interruptible(ctx, func() (*world.World, error) { return world.Load(path, seed) })
 	if _, ours := errors.AsType[exit](err); ours {

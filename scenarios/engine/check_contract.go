@@ -38,12 +38,8 @@ var filled = regexp.MustCompile(`\$\{[^}]*\}`)
 // operation is the request of a verb, "" if it isn't known before the run or is more than one request.
 func (v *Verbs) operation() (method, path string) {
 	switch {
-	case v.Call != nil && v.Call.Method != "":
-		return v.Call.Method, v.Call.Path.raw
-	case v.Call != nil && (v.Call.Body != nil || v.Call.Raw != nil):
-		return "POST", v.Call.Path.raw
 	case v.Call != nil:
-		return "GET", v.Call.Path.raw
+		return v.Call.method(), v.Call.Path.raw
 	case v.Permit != nil:
 		return "POST", permitsPath
 	case v.Revoke != nil:

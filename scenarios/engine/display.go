@@ -41,7 +41,7 @@ type activity struct {
 func newDisplay(opt *Options, files int) *display {
 	opt.Metrics.planned.Set(float64(files))
 	d := &display{total: files, began: clock.Mono(), metrics: opt.Metrics}
-	d.Line = live.Start(opt.screen(), d.line)
+	d.Line = live.Start(live.Screen{W: opt.Progress, Terminal: opt.Terminal, Width: opt.Width}, d.line)
 	return d
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/doorlab/doorlab/internal/strictyaml"
-	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // Arguments of the built-in functions that are written down are checked before anything runs: a mistyped moment would
@@ -52,9 +51,4 @@ func checkWay(way string) error {
 		return fmt.Errorf("%q is not a valid direction, write forward or back", way)
 	}
 	return nil
-}
-
-// unmarked is the error of a moment whose mark hasn't been set: a mistake in the file, not of the target.
-func unmarked(label string) error {
-	return &expression.Pointless{Text: fmt.Sprintf("the moment %q has not been marked yet", label)}
 }

@@ -11,63 +11,52 @@ import (
 // methods are what people who know hurl begin a request with.
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
-// inCall are the keys of call that people put beside it.
-var inCall = []string{"method", "path", "url", "headers", "header", "body", "raw"}
+// hint says what to write instead of some keys. KEY in its text is the one that was written.
+type hint struct{ keys, text string }
 
-// HintKey implements strictyaml.KeyHinter, for those who know hurl.
+// stepHints are for those who know hurl, put a key of call beside it, or have a word of their own for a verb.
+var stepHints = []hint{
+	{"status http", "; it belongs inside the verb, as in call: {path: /..., status: 409}; or use expect: status == 409"},
+	{"method path url headers header body raw", "; it belongs inside call, as in call: {method: POST, path: /..., body: {...}}"},
+	{"error match", "; it belongs inside the verb, as in call: {path: /..., status: 409, error: device_offline}"},
+	{"assert asserts test tests", ", use expect: status == 409"},
+	{"captures extract", ", use capture: {name: data.permitId}"},
+	{"retry retries", ", use within: 10s"},
+	{"open hold close", ", use command: {door: ..., command: KEY}"},
+	{"sleep delay", ", use pause: 5s, or clock: {advance: 5s} to move the lab's time"},
+	{"advance jump", ", use clock: {advance: 36h}"},
+	{"freeze run", ", use clock: KEY"},
+	{"cut disconnect", ", use fault: {fault: offline, of: ...}"},
+}
+
+var callHints = []hint{
+	{"url", ", use path: only the path and the query"},
+	{"header", ", use headers: {Name: value}"},
+	{"assert asserts", ", use expect beside call, not inside it"},
+	{"captures", ", use capture beside call, not inside it"},
+	{"expect capture within", "; put KEY beside call, not inside it"},
+}
+
+// hinted is the hint for a key, "" if there is none.
+func hinted(hints []hint, key string) string {
+	i := slices.IndexFunc(hints, func(h hint) bool { return slices.Contains(strings.Fields(h.keys), key) })
+	if i < 0 {
+		return ""
+	}
+	return strings.ReplaceAll(hints[i].text, "KEY", key)
+}
+
+// HintKey implements strictyaml.KeyHinter.
 func (*Step) HintKey(wrong string) string {
 	key := strings.ToLower(wrong)
 	switch {
 	case slices.Contains(methods, strings.ToUpper(key)):
 		return fmt.Sprintf(", use call: {method: %s, path: /...}", strings.ToUpper(key))
-	case key == "status" || key == "http":
-		return "; it belongs inside the verb, as in call: {path: /..., status: 409}; or use expect: status == 409"
-	case slices.Contains(inCall, key):
-		return "; it belongs inside call, as in call: {method: POST, path: /..., body: {...}}"
-	case key == "error" || key == "match":
-		return "; it belongs inside the verb, as in call: {path: /..., status: 409, error: device_offline}"
-	case key == "assert" || key == "asserts" || key == "test" || key == "tests":
-		return ", use expect: status == 409"
-	case key == "captures" || key == "extract":
-		return ", use capture: {name: data.permitId}"
-	case key == "retry" || key == "retries":
-		return ", use within: 10s"
-	}
-	return hintVerb(key)
-}
-
-// hintVerb names the verb for what people call by a word of their own.
-func hintVerb(key string) string {
-	switch {
-	case key == "open" || key == "hold" || key == "close":
-		return fmt.Sprintf(", use command: {door: ..., command: %s}", key)
-	case key == "sleep" || key == "delay":
-		return ", use pause: 5s, or clock: {advance: 5s} to move the lab's time"
-	case key == "advance" || key == "jump":
-		return ", use clock: {advance: 36h}"
-	case key == "freeze" || key == "run":
-		return ", use clock: " + key
-	case key == "cut" || key == "disconnect":
-		return ", use fault: {fault: offline, of: ...}"
 	case slices.Contains(faults.Names(), key):
 		return fmt.Sprintf(", use fault: {fault: %s, of: ...}", key)
 	}
-	return ""
+	return hinted(stepHints, key)
 }
 
 // HintKey implements strictyaml.KeyHinter.
-func (*Call) HintKey(wrong string) string {
-	switch key := strings.ToLower(wrong); key {
-	case "url":
-		return ", use path: only the path and the query"
-	case "header":
-		return ", use headers: {Name: value}"
-	case "assert", "asserts":
-		return ", use expect beside call, not inside it"
-	case "captures":
-		return ", use capture beside call, not inside it"
-	case "expect", "capture", "within":
-		return fmt.Sprintf("; put %s beside call, not inside it", key)
-	}
-	return ""
-}
+func (*Call) HintKey(wrong string) string { return hinted(callHints, strings.ToLower(wrong)) }

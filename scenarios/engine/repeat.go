@@ -43,9 +43,14 @@ func (e Answered) checked(x *frame, answers []*answer) (fields, error) {
 	return out, nil
 }
 
-// shared is the result of a verb that asked for the same several times over, of people, boards or doors: the last answer.
+// shared asks for the same several times over, of people, boards or doors; the result is the last answer.
 // An expectation about the status looks at that one only, so the others must have ended in the same way.
-func (e Answered) shared(x *frame, answers []*answer, err error) (fields, error) {
+func (e Answered) shared(x *frame, workers, n int, ask func(i int) *answer) (fields, error) {
+	answers := make([]*answer, n)
+	err := atOnce(workers, n, func(i int) error {
+		answers[i] = ask(i)
+		return e.check(x, answers[i], false)
+	})
 	answers = slices.DeleteFunc(answers, func(a *answer) bool { return a == nil })
 	if len(answers) == 0 {
 		return nil, err

@@ -28,7 +28,7 @@ func (f *fileRun) moment(text string) (time.Time, error) {
 	defer f.mu.Unlock()
 	t, ok := f.labels[label]
 	if !ok {
-		return t, unmarked(label)
+		return t, &expression.Pointless{Text: fmt.Sprintf("the moment %q has not been marked yet", label)} // a mistake in the file
 	}
 	return t.Add(d), nil
 }

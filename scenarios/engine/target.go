@@ -7,7 +7,6 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/history"
-	"github.com/doorlab/doorlab/internal/live"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/loadtest"
 )
@@ -61,8 +60,4 @@ type Options struct {
 
 	revive  time.Duration // how long a target may take to restart, reviveTime unless a test says otherwise
 	display *display      // shared with the run of which this is a part; nil: its own
-}
-
-func (o *Options) screen() live.Screen {
-	return live.Screen{W: o.Progress, Terminal: o.Terminal, Width: o.Width}
 }

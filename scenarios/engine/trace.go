@@ -42,13 +42,6 @@ func traceCall(ctx context.Context, method, url string, body []byte, a *answer, 
 	traceKeep(ctx, traced{method: method, url: url, body: body, answer: a, err: err})
 }
 
-// traceLoad records requests that a load has selected.
-func traceLoad(ctx context.Context, chosen []report.Exchange) {
-	for i := range chosen {
-		traceKeep(ctx, traced{made: &chosen[i]})
-	}
-}
-
 func traceKeep(ctx context.Context, c traced) {
 	t, _ := ctx.Value(traceKey{}).(*trace)
 	if t == nil {

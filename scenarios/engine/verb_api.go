@@ -69,14 +69,8 @@ func (e Answered) check(x *frame, a *answer, also bool) error {
 			return failed("expected status %s, found %s", strings.Join(want, " or "), a.short())
 		}
 	}
-	if e.Error.set() {
-		want, err := e.Error.str(x.scope)
-		if err != nil {
-			return err
-		}
-		if a.text("error") != want {
-			return failed("expected error %s, found %s", want, a.short())
-		}
+	if err := x.says(a, "error", a.text("error"), e.Error); err != nil {
+		return err
 	}
 	if e.Match != nil {
 		if why := contains(part, a.Body, "body"); why != "" {
@@ -84,6 +78,18 @@ func (e Answered) check(x *frame, a *answer, also bool) error {
 		}
 	}
 	return nil
+}
+
+// says compares a part of an answer with what is expected of it, if anything is.
+func (x *frame) says(a *answer, part, found string, expected Text) error {
+	if !expected.set() {
+		return nil
+	}
+	want, err := expected.str(x.scope)
+	if err == nil && found != want {
+		err = failed("expected %s %s, found %s", part, want, a.short())
+	}
+	return err
 }
 
 // saysStatus reports whether an expectation of the step is about the status; then that expectation decides.
@@ -146,7 +152,6 @@ func (c *Call) method() string {
 	return cmp.Or(c.Method, http.MethodGet)
 }
 
-// run sends any request of the public API.
 func (c *Call) run(x *frame) (fields, error) {
 	path := need(c.Path.str(x.scope))
 	x.lives = onlyLives(path)
@@ -224,7 +229,6 @@ func (x *frame) pages(path, placeID string) (list []any) {
 
 func (c *Control) title() string { return c.method() + " " + c.Path.raw }
 
-// run sends any request of the control API.
 func (c *Control) run(x *frame) (fields, error) {
 	lab, path := x.lab(), need(c.Path.str(x.scope))
 	base := lab.main

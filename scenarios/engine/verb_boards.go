@@ -17,7 +17,6 @@ import (
 
 func (b *Boards) title() string { return b.Of.raw }
 
-// run reads boards as the control listeners show them.
 func (b *Boards) run(x *frame) (fields, error) {
 	list := x.boardViews(x.boards(b.Of))
 	out := fields{"boards": list, "count": len(list)}
@@ -45,7 +44,6 @@ func (x *frame) boardViews(of []*boardInfo) []any {
 
 func (s *Synced) title() string { return s.Of.raw }
 
-// run waits until boards are online and hold the desired revision.
 func (s *Synced) run(x *frame) (fields, error) {
 	of := x.boards(s.Of)
 	limit := need(s.limit(x.step, x.scope))
@@ -110,7 +108,6 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 
 func (j *Journal) title() string { return j.Of.raw }
 
-// run reads ground truth.
 func (j *Journal) run(x *frame) (fields, error) {
 	v := need(j.Of.eval(x.scope))
 	of := x.boards(j.Of)

@@ -14,7 +14,6 @@ import (
 
 func (c *Cohort) title() string { return c.Name.raw }
 
-// run chooses boards by seed.
 func (c *Cohort) run(x *frame) (fields, error) {
 	name := need(c.Name.str(x.scope))
 	from := c.candidates(x)

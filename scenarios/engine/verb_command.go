@@ -66,23 +66,11 @@ func (c *Command) request(x *frame) request {
 // judge checks one answer.
 func (c *Command) judge(x *frame, a *answer) error {
 	outcome, _, code := outcomeOf(a)
-	if c.Outcome.set() {
-		want, err := c.Outcome.str(x.scope)
-		if err != nil {
-			return err
-		}
-		if outcome != want {
-			return failed("expected outcome %s, found %s", want, a.short())
-		}
+	if err := x.says(a, "outcome", outcome, c.Outcome); err != nil {
+		return err
 	}
-	if c.Code.set() {
-		want, err := c.Code.str(x.scope)
-		if err != nil {
-			return err
-		}
-		if code != want {
-			return failed("expected deviceCode %s, found %s", want, a.short())
-		}
+	if err := x.says(a, "deviceCode", code, c.Code); err != nil {
+		return err
 	}
 	return c.check(x, a, c.Outcome.set() || c.Code.set())
 }

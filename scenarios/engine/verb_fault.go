@@ -92,11 +92,7 @@ func (f *Fault) body(x *frame, kind string) map[string]any {
 		body["for"] = need(f.For.dur(x.scope)).String()
 	}
 	if len(f.Params) > 0 {
-		params := map[string]any{}
-		for k := range f.Params {
-			params[k] = need(f.Params[k].eval(x.scope))
-		}
-		body["params"] = params
+		body["params"] = x.values(f.Params)
 	}
 	return body
 }

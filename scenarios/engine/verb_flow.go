@@ -20,7 +20,6 @@ func (c *Clock) title() string {
 	return c.Do
 }
 
-// run moves domain time.
 func (c *Clock) run(x *frame) (fields, error) {
 	lab := x.lab()
 	var view clockView
@@ -63,7 +62,6 @@ func (m *Mark) run(x *frame) (fields, error) {
 
 func (d *Dur) title() string { return d.raw }
 
-// run pauses for wall time.
 func (d *Dur) run(x *frame) (fields, error) {
 	t := need(d.dur(x.scope))
 	x.may(t)
@@ -142,7 +140,6 @@ func (s *Steps) nest(x *frame, depth int) error {
 	return nil
 }
 
-// run gives names to values.
 func (v *VarSet) run(x *frame) (fields, error) {
 	for _, name := range asWritten(*v) {
 		e := need((*v)[name].eval(x.scope))
@@ -152,7 +149,6 @@ func (v *VarSet) run(x *frame) (fields, error) {
 	return nil, nil
 }
 
-// run writes a line into the report.
 func (l *Log) run(x *frame) (fields, error) {
 	text, err := l.Text.str(x.scope)
 	x.res.Detail = text

@@ -10,7 +10,6 @@ import (
 
 func (l *Link) title() string { return strings.TrimSpace(l.Person.raw + " " + l.Door.raw) }
 
-// run presses a link's button, or reads its page.
 func (l *Link) run(x *frame) (fields, error) {
 	a := need(x.run.do(x.ctx, l.request(x)))
 	return a.fields(), l.check(x, a, false)

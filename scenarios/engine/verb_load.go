@@ -28,7 +28,9 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 	res := need(x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.loaded, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()}))
 	out := loadFields(res)
 	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))
-	traceLoad(x.ctx, res.Shown()) // seen only if the step doesn't pass
+	for _, made := range res.Shown() { // seen only if the step doesn't pass
+		traceKeep(x.ctx, traced{made: &made})
+	}
 	switch res.Verdict {
 	case loadtest.Blocked:
 		return out, errors.New(strings.Join(res.Reasons, "; "))

@@ -8,7 +8,6 @@ import (
 
 func (k *Key) title() string { return k.Name.raw + k.Revoke.raw }
 
-// run issues or revokes an API key.
 func (k *Key) run(x *frame) (fields, error) {
 	lab := x.lab()
 	if k.Revoke.set() {
@@ -31,10 +30,8 @@ func (k *Key) run(x *frame) (fields, error) {
 	return out, nil
 }
 
-// run gives a membership.
 func (m *Membership) run(x *frame) (fields, error) { return m.give(x, "/memberships", "") }
 
-// run gives a reservation.
 func (m *Reservation) run(x *frame) (fields, error) { return m.give(x, "/reservations", "+72h") }
 
 func (g *Grant) title() string { return g.Person.raw }
@@ -58,7 +55,6 @@ func (g *Grant) give(x *frame, path, until string) (fields, error) {
 
 func (p *PlaceSet) title() string { return p.Place.raw }
 
-// run changes a place as the operator.
 func (p *PlaceSet) run(x *frame) (fields, error) {
 	id := x.place(p.Place)
 	return x.patch("/places/"+esc(id), "", p.Set)
@@ -66,7 +62,6 @@ func (p *PlaceSet) run(x *frame) (fields, error) {
 
 func (d *DoorSet) title() string { return d.Doors.raw }
 
-// run changes doors as the operator.
 func (d *DoorSet) run(x *frame) (out fields, err error) {
 	for _, id := range x.doors(d.Doors) {
 		if out, err = x.patch("/doors/"+esc(id), x.run.dir.placeOf(id), d.Set); err != nil {
@@ -77,10 +72,7 @@ func (d *DoorSet) run(x *frame) (out fields, err error) {
 }
 
 func (x *frame) patch(path, placeID string, set map[string]Any) (out fields, err error) {
-	lab, body := x.lab(), map[string]any{}
-	for k := range set {
-		body[k] = need(set[k].eval(x.scope))
-	}
+	lab, body := x.lab(), x.values(set)
 	if placeID == "" {
 		err = lab.ask(x.ctx, lab.main, "PATCH", path, body, &out)
 	} else { // which doors a caller gets in by depends on it

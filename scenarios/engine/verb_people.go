@@ -17,7 +17,6 @@ import (
 
 func (p *Present) title() string { return strings.TrimSpace(p.Person.raw + " at " + p.Door.raw) }
 
-// run presents a phone or a link at a reader.
 func (p *Present) run(x *frame) (fields, error) {
 	door := x.door(p.Door)
 	body := map[string]any{"doorId": door}
@@ -185,7 +184,6 @@ func opensFor(who map[string]any, door string) bool {
 
 func (p *Phone) title() string { return p.Person.raw }
 
-// run calls the number of a place.
 func (p *Phone) run(x *frame) (fields, error) {
 	lab, placeID := x.lab(), ""
 	from, to := need(p.From.str(x.scope)), need(p.To.str(x.scope))
@@ -214,7 +212,6 @@ func (p *Phone) run(x *frame) (fields, error) {
 
 func (l *Leaf) title() string { return l.Action + " " + l.Door.raw }
 
-// run moves a door leaf.
 func (l *Leaf) run(x *frame) (fields, error) {
 	door := x.door(l.Door)
 	base := x.owner(door)

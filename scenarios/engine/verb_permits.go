@@ -15,7 +15,6 @@ import (
 
 func (p *Permit) title() string { return p.Person.raw }
 
-// run registers a permit and remembers the person.
 func (p *Permit) run(x *frame) (fields, error) {
 	name := need(p.Person.str(x.scope))
 	who := x.newPerson(name, p.Place, p.Phone)
@@ -80,12 +79,7 @@ func (r *Revoke) title() string { return r.Person.raw }
 func (r *Revoke) run(x *frame) (fields, error) {
 	people := x.people(r.Person)
 	reason := need(r.Reason.str(x.scope))
-	answers := make([]*answer, len(people))
-	err := atOnce(8, len(people), func(i int) error {
-		answers[i] = need(x.revoke(people[i], r.By, reason))
-		return r.check(x, answers[i], false)
-	})
-	out, err := r.shared(x, answers, err)
+	out, err := r.shared(x, 8, len(people), func(i int) *answer { return need(x.revoke(people[i], r.By, reason)) })
 	if out != nil {
 		out["count"] = len(people)
 	}

@@ -6,30 +6,26 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 func (r *Records) title() string { return r.Place.raw }
 
-// run reads the entry records of a place to the end.
 func (r *Records) run(x *frame) (fields, error) {
 	place := x.place(r.Place)
 	list := x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), place)
 	keep := x.keeper(r.Door, r.Person, r.Since)
 	command := need(r.Command.str(x.scope))
-	kept := []any{}
-	for _, e := range list {
-		m, _ := e.(map[string]any)
-		if keep(m) && (command == "" || m["commandId"] == command) && (r.Method == "" || m["method"] == r.Method) {
-			kept = append(kept, m)
-		}
-	}
+	kept := each.If(list, func(v any) bool {
+		m, _ := v.(map[string]any)
+		return keep(m) && (command == "" || m["commandId"] == command) && (r.Method == "" || m["method"] == r.Method)
+	})
 	return listFields("records", kept), x.each(r.All, r.AtLeast, kept, "records")
 }
 
 func (e *Events) title() string { return e.Place.raw }
 
-// run reads the events of a place to the end.
 func (e *Events) run(x *frame) (fields, error) {
 	place := x.place(e.Place)
 	q := url.Values{}
@@ -38,12 +34,10 @@ func (e *Events) run(x *frame) (fields, error) {
 	}
 	list := x.pages("/core/v1/places/"+esc(place)+"/events?"+q.Encode(), place)
 	keep := x.keeper(Ref{}, e.Person, e.Since)
-	kept := []any{}
-	for _, v := range list {
-		if m, _ := v.(map[string]any); keep(m) {
-			kept = append(kept, m)
-		}
-	}
+	kept := each.If(list, func(v any) bool {
+		m, _ := v.(map[string]any)
+		return keep(m)
+	})
 	return listFields("events", kept), x.each(e.All, e.AtLeast, kept, "events")
 }
 

@@ -8,21 +8,25 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 )
 
+func (x *frame) values(of map[string]Any) map[string]any {
+	out := make(map[string]any, len(of))
+	for k, v := range of {
+		out[k] = need(v.eval(x.scope))
+	}
+	return out
+}
+
 func (n *Netloss) title() string { return n.Boards.raw + " " + n.GraceSec.raw }
 
-// run sets one outage policy on every board of a cohort.
 func (n *Netloss) run(x *frame) (fields, error) {
 	of := x.boards(n.Boards)
 	grace := need(n.GraceSec.num(x.scope))
-	answers := make([]*answer, len(of))
-	err := atOnce(16, len(of), func(i int) error {
+	x.res.Detail = amount.Many(len(of), "board")
+	return n.shared(x, 16, len(of), func(i int) *answer {
 		b := of[i]
 		body := map[string]any{"graceSec": grace, "channels": n.channels(x, b)}
-		answers[i] = need(x.run.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", b.placeID, body))
-		return n.check(x, answers[i], false)
+		return need(x.run.post(x.ctx, "PUT", "/device/v1/boards/"+esc(b.id)+"/netloss", b.placeID, body))
 	})
-	x.res.Detail = amount.Many(len(of), "board")
-	return n.shared(x, answers, err)
 }
 
 func (n *Netloss) channels(x *frame, b *boardInfo) map[string]string {
@@ -48,20 +52,16 @@ func (n *Netloss) channels(x *frame, b *boardInfo) map[string]string {
 
 func (p *Policy) title() string { return p.Doors.raw }
 
-// run sets or removes a window on every door.
 func (p *Policy) run(x *frame) (fields, error) {
 	doors := x.doors(p.Doors)
 	method, query, body := p.request(x)
-	answers := make([]*answer, len(doors))
-	err := atOnce(8, len(doors), func(i int) error {
+	return p.shared(x, 8, len(doors), func(i int) *answer {
 		b := x.run.dir.door(doors[i])
 		if b == nil {
-			return x.run.dir.noDoor(doors[i])
+			panic(stop{x.run.dir.noDoor(doors[i])})
 		}
-		answers[i] = need(x.run.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, b.placeID, body))
-		return p.check(x, answers[i], false)
+		return need(x.run.post(x.ctx, method, "/device/v1/doors/"+esc(doors[i])+"/policies"+query, b.placeID, body))
 	})
-	return p.shared(x, answers, err)
 }
 
 func (p *Policy) request(x *frame) (method, query string, body any) {
@@ -85,7 +85,6 @@ func (p *Policy) request(x *frame) (method, query string, body any) {
 
 func (h *Hours) title() string { return h.Place.raw }
 
-// run sets opening hours.
 func (h *Hours) run(x *frame) (fields, error) {
 	id := x.place(h.Place)
 	week := need(h.Week.eval(x.scope))
