@@ -89,7 +89,7 @@ func TestProgressLine(t *testing.T) {
 	s := &schedule{seconds: 60, total: 6000}
 	c := newCollector()
 	c.sent, c.series.newest = 400, 4
-	c.series.points[3], c.series.open[3] = &Point{Sent: 99}, &second{}
+	c.series.points[3], c.series.open[3] = &Point{Sent: 99}, []float64{}
 	for want, change := range map[string]func() float64{
 		"x: 4 s of 60 s, 400 of 6,000 answered, 56 s left; last second: 99 sent, p99 0 ms, slowest 0 ms, lag 0 ms": func() float64 { return 4 },
 		"x: 60 s of 60 s, 400 of 6,000 answered, waiting for the last answers":                                     func() float64 { return 61 },

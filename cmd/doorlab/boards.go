@@ -149,7 +149,7 @@ func dataDir(given string) (dir string, cleanup func(), err error) {
 	}
 	dir, err = os.MkdirTemp("", "doorlab-")
 	if err != nil {
-		return "", func() {}, failf("%s", reason(err))
+		return "", func() {}, failf("no temporary directory: %s; set TMPDIR to one that is writable", reason(err))
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }

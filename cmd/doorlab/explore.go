@@ -43,6 +43,9 @@ The same seed generates the same sequences.`,
 			if err := cmp.Or(f.check(), v.check()); err != nil {
 				return err
 			}
+			if f.For == 0 && c.Flags().Changed("for") {
+				return usagef("--for %s: must be above 0", f.For)
+			}
 			if f.For == 0 && f.Sequences == 0 && f.Steps == 0 {
 				f.For = time.Minute
 			}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,14 +85,16 @@ func faultNames(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "names", Short: "List what can go wrong, with parameters", Args: noArgs, Example: "  doorlab fault names",
 		RunE: func(*cobra.Command, []string) error {
-			w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "FAULT\tPARAMETERS\tWHAT HAPPENS")
+			rows := [][]string{{"FAULT", "PARAMETERS", "WHAT HAPPENS"}}
 			for _, name := range faults.Names() {
 				f, _ := faults.Lookup(name)
 				params := each.Of(f.Params, func(p faults.Param) string { return p.Name })
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, cmp.Or(strings.Join(params, " "), "-"), strings.ReplaceAll(f.Does, "`", ""))
+				rows = append(rows, []string{f.Name, cmp.Or(strings.Join(params, " "), "-"), strings.ReplaceAll(f.Does, "`", "")})
 			}
-			return w.Flush()
+			for _, line := range aligned(rows) {
+				fmt.Fprintln(e.out, line)
+			}
+			return nil
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,12 @@ func (r inboxRow) moved() string {
 	return cmp.Or(strings.Join(out, ","), "-")
 }
 
+// text is the request, a blank line and its answer, each without a body that it doesn't have.
+func (r inboxRow) text() string {
+	lines := []string{r.Method + " " + r.Path, r.Request, "\n" + strings.TrimSpace(fmt.Sprint(r.Status, " ", r.Code)), r.Answer}
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
+}
+
 func inboxCommand(e *env) *cobra.Command {
 	show := func(use, short, example string, print func(l labCall, r inboxRow)) *cobra.Command {
 		return labCommand(e, use+" SEQ", short, example, "one request's number; 'doorlab inbox list' shows them", func(l labCall, args []string) error {
@@ -52,7 +59,7 @@ func inboxCommand(e *env) *cobra.Command {
   doorlab inbox scenario 12 > case.yaml        # as a scenario that expects the same answer`,
 		inboxList(e),
 		show("show", "Show a request with its answer", "  doorlab inbox show 12", func(l labCall, r inboxRow) {
-			fmt.Fprintf(l.out, "%s %s\n%s\n\n%d %s\n%s\n", r.Method, r.Path, r.Request, r.Status, r.Code, r.Answer)
+			fmt.Fprintln(l.out, r.text())
 		}),
 		show("curl", "Print a request as a curl command", "  doorlab inbox curl 12", func(l labCall, r inboxRow) { fmt.Fprintln(l.out, r.Curl) }),
 		show("scenario", "Print a request as a scenario that expects the same answer", "  doorlab inbox scenario 12 > case.yaml",

@@ -123,3 +123,17 @@ func requests(t *testing.T, api client.Client, door string) {
 		}
 	}
 }
+
+// TestInboxText: a request without a body leaves no gap.
+func TestInboxText(t *testing.T) {
+	t.Parallel()
+	var r inboxRow
+	r.Method, r.Path, r.Status, r.Answer = "GET", "/x", 200, "{}"
+	if got := r.text(); got != "GET /x\n\n200\n{}" {
+		t.Errorf("got %q", got)
+	}
+	r.Request, r.Status, r.Code, r.Answer = "{a}", 404, "not_found", ""
+	if got := r.text(); got != "GET /x\n{a}\n\n404 not_found" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,12 +105,9 @@ func (l labCall) page(path string, q url.Values, thing string, out any, show fun
 
 // table prints rows under a heading, columns aligned.
 func (e *env) table(heading string, rows [][]string) {
-	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, strings.ReplaceAll(heading, " ", "\t"))
-	for _, r := range rows {
-		fmt.Fprintln(w, strings.Join(r, "\t"))
+	for _, line := range aligned(append([][]string{strings.Split(heading, " ")}, rows...)) {
+		fmt.Fprintln(e.out, line)
 	}
-	_ = w.Flush()
 }
 
 // list is table, or a sentence when there is nothing to list.

@@ -39,16 +39,19 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 	}
 	fmt.Fprintln(w)
 	const show = 6
-	for i, p := range r.Places {
-		if i == show {
-			fmt.Fprintf(w, "  ... and %s (--json lists them all)\n", amount.Many(len(r.Places)-show, "more place"))
-			break
-		}
+	var rows [][]string
+	for _, p := range r.Places[:min(show, len(r.Places))] {
 		key := "(no key; doorlab keys create makes one)"
 		if p.APIKey != nil {
 			key = *p.APIKey
 		}
-		fmt.Fprintf(w, "  %-4s %-14s %s   %s\n", p.Kind, p.Name, key, p.EntryPhone)
+		rows = append(rows, []string{p.Kind, p.Name, key, p.EntryPhone})
+	}
+	for _, line := range aligned(rows) {
+		fmt.Fprintln(w, "  "+line)
+	}
+	if more := len(r.Places) - show; more > 0 {
+		fmt.Fprintf(w, "  ... and %s (--json lists them all)\n", amount.Many(more, "more place"))
 	}
 	if r.RepeatableSecrets {
 		fmt.Fprintln(w, "  Keys and board passwords derive from the seed: good for tests on this machine, not for real doors.")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -43,5 +44,13 @@ func TestTerminalCloses(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(tmp, "doorlab-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestNoTemporaryDirectory: what is wrong with TMPDIR is told by its name.
+func TestNoTemporaryDirectory(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	if code, _, errs := runQuietly(t.Context(), "up", "--http", "127.0.0.1:0", "--mqtt", "127.0.0.1:0", "--control", "127.0.0.1:0"); code != codeFailure || !strings.Contains(errs, "set TMPDIR") {
+		t.Errorf("got exit %d, %s, want %d and TMPDIR", code, errs, codeFailure)
 	}
 }

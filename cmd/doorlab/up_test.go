@@ -36,7 +36,7 @@ func TestUpForAPerson(t *testing.T) {
 				t.Fatalf("ended with %d: %s", c, stderr.String())
 			}
 			text := out.String()
-			for _, want := range []string{`API      http://127\.0\.0\.1:\d+\n`, `MQTT     tcp://127\.0\.0\.1:\d+\n`, `control  http://127\.0\.0\.1:\d+   token [0-9a-f]{48}\n`, `Open http://127\.0\.0\.1:\d+/ in a browser: the console\.`, `  export DOORLAB_CONTROL=http://127\.0\.0\.1:\d+ DOORLAB_CONTROL_TOKEN=[0-9a-f]{48}\n`, `test Test place +sact_[A-Za-z0-9]{36}   05\d+\n`} {
+			for _, want := range []string{`API      http://127\.0\.0\.1:\d+\n`, `MQTT     tcp://127\.0\.0\.1:\d+\n`, `control  http://127\.0\.0\.1:\d+   token [0-9a-f]{48}\n`, `Open http://127\.0\.0\.1:\d+/ in a browser: the console\.`, `  export DOORLAB_CONTROL=http://127\.0\.0\.1:\d+ DOORLAB_CONTROL_TOKEN=[0-9a-f]{48}\n`, `test  Test place +sact_[A-Za-z0-9]{36}  05\d+\n`} {
 				if !regexp.MustCompile(want).MatchString(text) {
 					t.Errorf("no %s in\n%s", want, text)
 				}

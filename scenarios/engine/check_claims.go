@@ -51,9 +51,10 @@ func (c *checker) claimsOther(s *Step, claims []string) {
 
 // claimsWithoutStep reports clauses of the file that none of its steps, the set-up aside, can be evidence for.
 func (c *checker) claimsWithoutStep(d *Doc) {
+	at := c.b.ValueAt("clauses")
 	for _, clause := range d.Clauses {
 		if !c.b.Failed() && !anyTries(d.Steps, clause, c.running) {
-			c.b.Problem(d.pos, "the file claims %s, but nothing that its steps do is evidence for it: add a step that checks it, or leave the clause out (a set-up proves nothing)", clause)
+			c.b.Problem(at, "the file claims %s, but nothing that its steps do is evidence for it: add a step that checks it, or leave the clause out (a set-up proves nothing)", clause)
 		}
 	}
 }

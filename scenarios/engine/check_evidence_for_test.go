@@ -36,4 +36,5 @@ func TestClaimsForAnother(t *testing.T) {
 	} {
 		problem(t, source, want)
 	}
+	problem(t, `{name: a, clauses: [CMD-1], steps: [{synced: {of: `+brd+`}}]}`, "one.yaml:1:20: the file claims CMD-1")
 }

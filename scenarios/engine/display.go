@@ -71,9 +71,10 @@ func (d *display) line() string {
 	return out
 }
 
-// left estimates the time for the remaining files from those already played.
+// left estimates the time for the remaining files from those already played, as long as some haven't begun: the last ones are
+// often the longest, so what the others took says little about them.
 func (d *display) left(spent time.Duration) time.Duration {
-	if d.played < max(3, d.total/10) || d.played >= d.total { // the first ones are loads, which play alone
+	if d.played < max(3, d.total/10) || d.played+len(d.playing) >= d.total { // the first ones are loads, which play alone
 		return 0
 	}
 	return spent / time.Duration(d.played) * time.Duration(d.total-d.played)

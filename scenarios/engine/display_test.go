@@ -47,8 +47,11 @@ func TestDisplay(t *testing.T) {
 		time.Sleep(time.Minute)
 		d.done("c", judge.Skipped, nil)
 		shows("3 of 7 run, 1 passed, 1 skipped, 1 m 3 s, about 1 m 24 s left: d (and 1 more)")
+		d.start("f")
+		d.start("g") // the last: how long the others took no longer matters
+		shows("3 of 7 run, 1 passed, 1 skipped, 1 m 4 s: d (and 3 more)")
 		d.finally("judging")
-		shows("3 of 7 run, 1 passed, 1 skipped, 1 m 4 s: judging")
+		shows("3 of 7 run, 1 passed, 1 skipped, 1 m 5 s: judging")
 		d.End()
 		if !strings.HasSuffix(b.String(), "\r\x1b[2K") {
 			t.Errorf("got %q, want nothing left behind", b.String())

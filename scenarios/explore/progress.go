@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
@@ -28,9 +29,9 @@ func (r *run) line() string {
 // of is a number of things, and of how many if that is bounded.
 func of(what string, n, most int) string {
 	if most > 0 {
-		return fmt.Sprintf("%d of %d %s", n, most, what)
+		return amount.Number(n) + " of " + amount.Number(most) + " " + what
 	}
-	return fmt.Sprintf("%d %s", n, what)
+	return amount.Number(n) + " " + what
 }
 
 // found names what an exploration has found so far; kept: failures, shortened or not.
