@@ -174,7 +174,7 @@ func (f *Fleet) startControl(l net.Listener, c FleetConfig, spool *history.Spool
 		f.fleet.Routes(r.With(server.fresh))
 	})
 	mux.Handle("/", f.routes)
-	f.control = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
+	f.control = listen.Server(listen.LoopbackHosts(l.Addr(), control.Exact(mux)))
 	share := listen.Share(listen.Descriptors()).Control
 	go f.serve(listen.NewCap(share, share/2).On(l))
 }

@@ -154,7 +154,7 @@ func (t *Testbed) startControl(c Config, l net.Listener) error {
 		return err
 	}
 	mux.Handle("/", pages)
-	t.ctl = listen.Server(listen.LoopbackHosts(l.Addr(), mux))
+	t.ctl = listen.Server(listen.LoopbackHosts(l.Addr(), control.Exact(mux)))
 	t.ctl.RegisterOnShutdown(pages.Stop)
 	t.serve("the control API", func() error { return listen.Serve(t.ctl, secured.Listen(l)) })
 	return nil

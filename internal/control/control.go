@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 
@@ -26,9 +27,7 @@ const maxBody = 1 << 20
 // Handler serves what mount registers under Prefix, behind the bearer token.
 func Handler(token string, mount func(chi.Router)) http.Handler {
 	root := chi.NewRouter()
-	root.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		Fail(w, http.StatusNotFound, "not_found", "no such path: "+r.URL.Path, nil)
-	})
+	root.NotFound(noPath)
 	root.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
 		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
@@ -42,6 +41,23 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 		mount(r.With(bearer(token), strict)) // only on routes: an unknown path or method is reported first
 	})
 	return root
+}
+
+// Exact answers 404 to a path with empty or dotted segments. http.ServeMux, which comes after it, would redirect the call
+// to a path that nobody asked for.
+func Exact(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		clean := path.Clean(r.URL.Path)
+		if clean != r.URL.Path && (clean == "/" || clean+"/" != r.URL.Path) {
+			noPath(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func noPath(w http.ResponseWriter, r *http.Request) {
+	Fail(w, http.StatusNotFound, "not_found", "no such path: "+r.URL.Path, nil)
 }
 
 func bearer(token string) func(http.Handler) http.Handler {

@@ -45,6 +45,24 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestExact: a path is what it says, also before http.ServeMux, which would redirect from some.
+func TestExact(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.Handle("/", Handler("t", func(r chi.Router) { r.Get("/clock", func(w http.ResponseWriter, _ *http.Request) { Data(w, 1) }) }))
+	for at, status := range map[string]int{"/lab/v1/clock": 200, "//lab/v1/clock": 404, "/lab/v1//clock": 404, "/lab/v1/./clock": 404, "/lab/v1/x/../clock": 404, "/lab/v1/clock/": 404,
+		"/": 404, "//": 404} {
+		r := httptest.NewRequest(http.MethodGet, "http://x/", nil)
+		r.URL.Path = at
+		r.Header.Set("Authorization", "Bearer t")
+		w := httptest.NewRecorder()
+		Exact(mux).ServeHTTP(w, r)
+		if w.Code != status || status == 404 && !strings.Contains(w.Body.String(), `"message":"no such path: `+at+`"`) {
+			t.Errorf("%s: %d %s, want %d", at, w.Code, w.Body, status)
+		}
+	}
+}
+
 // TestPart: without limit and offset a list is whole.
 func TestPart(t *testing.T) {
 	t.Parallel()

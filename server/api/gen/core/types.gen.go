@@ -66,7 +66,10 @@ type Hours struct {
 
 // Interval defines model for Interval.
 type Interval struct {
-	Start    string     `json:"start"`
+	// Start `HH:MM` as saved. In a night in which the clocks change, go by `startsAt` and `endsAt`.
+	Start string `json:"start"`
+
+	// End `HH:MM` as saved; `24:00` is the end of the day.
 	End      string     `json:"end"`
 	StartsAt stamp.Time `json:"startsAt"`
 	EndsAt   stamp.Time `json:"endsAt"`
