@@ -37,6 +37,30 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestNoPrograms: nothing that a build writes is in the repository, where it would stay in every clone for good.
+func TestNoPrograms(t *testing.T) {
+	t.Parallel()
+	for _, file := range tracked(t) {
+		if head := start(t, file); bytes.HasPrefix(head, []byte("\x7fELF")) || bytes.HasPrefix(head, []byte("!<arch>")) {
+			t.Errorf("%s is a built program: git rm it", file)
+		}
+	}
+}
+
+// start is how a file begins, nothing if it is deleted and not yet committed.
+func start(t *testing.T, file string) []byte {
+	t.Helper()
+	f, err := os.Open(file)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	must.OK(t, err)
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 8)
+	n, _ := f.Read(head) // a link to a directory has none
+	return head[:n]
+}
+
 func sizes(t *testing.T, file string, text []byte) {
 	t.Helper()
 	if n := bytes.Count(text, []byte("\n")); n > maxFile {

@@ -314,16 +314,19 @@ func importsByPackage(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-func goFiles(t *testing.T) (files []string) {
+func goFiles(t *testing.T) []string {
 	t.Helper()
-	if b, err := exec.Command("git", "ls-files", "*.go").Output(); err == nil && len(b) > 0 {
-		for f := range strings.FieldsSeq(string(b)) {
-			files = append(files, f)
-		}
-		return files
+	return slices.DeleteFunc(tracked(t), func(f string) bool { return !strings.HasSuffix(f, ".go") })
+}
+
+// tracked are the files in git, or all files where there is no git.
+func tracked(t *testing.T) (files []string) {
+	t.Helper()
+	if b, err := exec.Command("git", "ls-files", "-z").Output(); err == nil && len(b) > 0 {
+		return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 	}
 	must.OK(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".go") {
+		if err == nil && d.Type().IsRegular() && !strings.HasPrefix(path, "bin/") && !strings.HasPrefix(path, "runs/") {
 			files = append(files, path)
 		}
 		return err
