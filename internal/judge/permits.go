@@ -63,7 +63,7 @@ func perm2(v *View) Verdict {
 		of[key] = permit{id, ends, c}
 	}
 	return t.verdict(v, "PERM-2", fmt.Sprintf("%s registrations under %s references, one permit for each reference", amount.Number(t.checked), amount.Number(len(of)))).
-		tried(again, "no request was repeated")
+		tried(again, "no request was repeated unchanged (a period that counts from now is another one each time)")
 }
 
 // perm5 judges PERM-5: no create of more than 720 h or of more than its doors allow succeeds, nor one that ends before it

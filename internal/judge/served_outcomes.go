@@ -29,7 +29,7 @@ func (s *served) nearly(d *deciding) {
 	if d == nil || d.ambig {
 		return
 	}
-	if r, ok := d.agreed(); ok && r.allow == d.opened() {
+	if r, ok := d.agreed(); ok && r.allow == d.opened() && !r.byWindow() {
 		s.take(r)
 		s.count(d, r)
 	}

@@ -11,7 +11,7 @@ import (
 
 // situations are guarantees that nothing shows but the situation that they are about. A step can claim others next to
 // those that fit, for what it alone sees, such as a field of an answer.
-var situations = []string{"AUTH-3", "AUTH-5", "CMD-8", "SYNC-1", "SYNC-2", "SYNC-3", "OFF-1", "OFF-2"}
+var situations = []string{"AUTH-3", "AUTH-5", "CMD-8", "PERM-3", "PERM-6", "SYNC-1", "SYNC-2", "SYNC-3", "OFF-1", "OFF-2"}
 
 // claims makes a file INVALID that names a clause without evidence for it.
 func (res *Result) claims() {

@@ -58,6 +58,7 @@ func TestClaimsUntried(t *testing.T) {
 		"its header, beside":    {[]string{"AUTH-1", "AUTH-2"}, nil, 404, judge.Invalid, ""},
 		"its only step":         {nil, []string{"AUTH-2"}, 404, judge.Invalid, ""},
 		"a step, beside":        {nil, []string{"AUTH-1", "AUTH-2"}, 404, judge.Pass, ""},
+		"a step, not beside":    {nil, []string{"AUTH-1", "PERM-3"}, 404, judge.Invalid, ""},
 		"a step, header beside": {[]string{"AUTH-1"}, []string{"AUTH-2"}, 404, judge.Pass, ""},
 		"it happened":           {[]string{"AUTH-2"}, []string{"AUTH-2"}, 403, judge.Pass, ""},
 		"a decisive step":       {[]string{"AUTH-1"}, []string{"HRS-2"}, 404, judge.Invalid, "link"},

@@ -42,6 +42,12 @@ func (x *frame) bothWays(out fields) string {
 	if verbs.answered() == nil || err != nil {
 		return ""
 	}
+	if yes, no := bothSeen(out); yes != nil && no != nil {
+		if x.holds(allLike(yes, out)) && x.holds(allLike(no, out)) {
+			return "to all of its requests"
+		}
+		return ""
+	}
 	for _, other := range evidence.Opposites(int(status)) {
 		raw, _ := json.Marshal(other.Body)
 		a := &answer{Status: other.Status, Raw: raw, Body: other.Body, Headers: map[string]string{}}
@@ -82,6 +88,35 @@ func (x *frame) fits(a *answer, was fields) bool {
 		}
 	}
 	return true
+}
+
+// bothSeen are the first success and the first refusal among the answers to a step's requests, nil if there was none.
+func bothSeen(out fields) (yes, no map[string]any) {
+	list, _ := out["answers"].([]any)
+	for _, e := range list {
+		one, _ := e.(map[string]any)
+		n, err := expression.Number(one["status"])
+		switch succeeded := err == nil && int(n)/100 == 2; {
+		case succeeded && yes == nil:
+			yes = one
+		case !succeeded && no == nil:
+			no = one
+		}
+	}
+	return yes, no
+}
+
+// allLike is a result with one of its answers to all requests: where some succeeded and some were refused, that is what
+// else might have come of it. "at least 15 were refused" can fail then, "each succeeded or was refused" can't.
+func allLike(one map[string]any, was fields) fields {
+	out := maps.Clone(was)
+	maps.Copy(out, one)
+	statuses, answers := slices.Clone(was["statuses"].([]any)), slices.Clone(was["answers"].([]any))
+	for i := range answers {
+		statuses[i], answers[i] = one["status"], one
+	}
+	out["statuses"], out["answers"] = statuses, answers
+	return out
 }
 
 // insteadOf is the opposite of one answer among several: a, unless both are successes or both refusals.

@@ -75,6 +75,26 @@ func TestEitherWayOfARefusal(t *testing.T) {
 	}
 }
 
+// TestSomeRefused: where some of a step's requests succeeded and some were refused, how many may be an expectation: it could
+// fail if all were answered alike.
+func TestSomeRefused(t *testing.T) {
+	t.Parallel()
+	for expect, both := range map[string]bool{
+		"count(statuses, # == 429) >= 2":           false,
+		"len(filter(statuses, # == 200)) <= 3":     false,
+		"any(answers, .error == \"rate_limited\")": false,
+		"all(statuses, # in [200, 429])":           true,
+		"none(statuses, # == 500)":                 true,
+	} {
+		f := newFake(t)
+		f.limited = 2
+		res, out := play(t, f, fmt.Sprintf(`steps: [{call: {method: POST, token: "", path: /core/v1/auth/apikey/token, body: {key: k}, times: 5}, expect: %q}]`, expect), Options{})
+		if got := res.Files[0]; (got.Status == judge.Invalid) != both || got.Status == judge.Blocked {
+			t.Errorf("%s: got %s %q, want INVALID: %t\n%s", expect, got.Status, got.Reason, both, out)
+		}
+	}
+}
+
 // TestStatusListsFromTemplates: a list of statuses is judged by its values, not by how it is written.
 func TestStatusListsFromTemplates(t *testing.T) {
 	t.Parallel()

@@ -45,3 +45,16 @@ func TestLinkOfSomebodyWithoutOne(t *testing.T) {
 		t.Errorf("got %s %q, want BLOCKED because cho has no link, and nothing sent\n%s", got.Status, got.Reason, out)
 	}
 }
+
+// TestNamesOfPeople: a person's name stands for the person, as a table's column has it; any other text doesn't.
+func TestNamesOfPeople(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]judge.Status{"ann": judge.Pass, "door": judge.Blocked, "nobody": judge.Blocked} {
+		res, out := play(t, newFake(t), fmt.Sprintf(`
+setup: [{permit: {person: ann, place: "\"plc_1\""}}, {set: {door: dor_1}}]
+steps: [{cases: [%s], present: {person: "${row}", door: dor_1, result: denied}}]`, name), Options{})
+		if got := res.Files[0]; got.Status != want || want == judge.Blocked && !strings.Contains(got.Reason, "is not a person") {
+			t.Errorf("%s: got %s %q, want %s\n%s", name, got.Status, got.Reason, want, out)
+		}
+	}
+}

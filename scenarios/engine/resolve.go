@@ -144,17 +144,22 @@ func (x *frame) boards(r Ref) (out []*boardInfo) {
 	return out
 }
 
-// person resolves a reference to a person: a mapping with a phone.
+// person resolves a reference to a person: a mapping with a phone, or the name of one, as a table's column has it.
 func (x *frame) person(r Ref) map[string]any {
 	v := need(r.eval(x.scope))
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		v = list[0]
 	}
-	return aPerson(v)
+	return x.aPerson(v)
 }
 
-// aPerson is a value that must be a person.
-func aPerson(v any) map[string]any {
+// aPerson is a value that must be a person, or the name of one.
+func (x *frame) aPerson(v any) map[string]any {
+	if name, ok := v.(string); ok {
+		if named, there := x.scope.get(name); there {
+			v = named
+		}
+	}
 	if _, ok := member(v, "phone"); !ok {
 		panic(stop{fmt.Errorf("%s is not a person", brief(v, 80))})
 	}
@@ -172,7 +177,7 @@ func (x *frame) people(r Ref) (out []map[string]any) {
 		list = []any{v}
 	}
 	for _, e := range list {
-		out = append(out, aPerson(e))
+		out = append(out, x.aPerson(e))
 	}
 	if len(out) == 0 {
 		panic(stop{errors.New("there are no people: nothing would be done")})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/loadtest"
 )
 
@@ -50,6 +51,9 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 
 func loadFields(res loadtest.Result) fields {
 	outcomes := map[string]any{}
+	for _, o := range []vocab.Outcome{vocab.Reported, vocab.Offline, vocab.Refused, vocab.NoResponse} { // none is 0, not absent
+		outcomes[string(o)] = int64(0)
+	}
 	for _, o := range res.Outcomes {
 		outcomes[string(o.Name)] = o.Count
 	}
