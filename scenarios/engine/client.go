@@ -151,7 +151,7 @@ func (c *public) ask(ctx context.Context, key string) (x client.Exchanged, err e
 	case a.Status >= http.StatusInternalServerError: // the server is restarting
 		return x, fmt.Errorf("token exchange: %w: %s", client.ErrUnavailable, a.short())
 	case denied(a.Status):
-		return x, &deniedKey{a.short()}
+		return x, &deniedKey{a}
 	case a.Status != http.StatusOK:
 		return x, fmt.Errorf("token exchange: %s", a.short())
 	case x.Token == "" || x.Life <= 0:
@@ -161,9 +161,9 @@ func (c *public) ask(ctx context.Context, key string) (x client.Exchanged, err e
 }
 
 // deniedKey is an exchange that the server refused because of the key.
-type deniedKey struct{ answer string }
+type deniedKey struct{ answer *answer }
 
-func (d *deniedKey) Error() string { return "token exchange: " + d.answer }
+func (d *deniedKey) Error() string { return "token exchange: " + d.answer.short() }
 
 // denied reports whether a status says that the caller may not do this.
 func denied(status int) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -119,6 +120,10 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		say(w, 429, m{"error": "rate_limited"})
 	case strings.HasSuffix(r.URL.Path, "/apikey/token"):
+		if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), "revoked") {
+			say(w, 401, m{"error": "invalid_api_key", "message": "the API key is not valid", "statusCode": 401})
+			return
+		}
 		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900, "placeId": "plc_1", "scopes": []string{"space:partner", "device:door"}}})
 	case strings.HasSuffix(r.URL.Path, "/commands"):
 		key := r.Header.Get("Idempotency-Key")

@@ -58,3 +58,18 @@ steps: [{cases: [%s], present: {person: "${row}", door: dor_1, result: denied}}]
 		}
 	}
 }
+
+// TestRevokedKey: a step with a key of the file's own that gets no token has the exchange's answer, to expect or to fail by.
+func TestRevokedKey(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]judge.Status{
+		`command: {door: dor_1, apiKey: partner, status: 401, error: invalid_api_key}`: judge.Pass,
+		`call: {path: /device/v1/devices, key: partner}, expect: status == 401`:        judge.Pass,
+		`command: {door: dor_1, apiKey: partner}`:                                      judge.Fail,
+	} {
+		res, out := play(t, newFake(t), `{setup: [{set: {partner: {apiKey: revoked}}}], steps: [{`+step+`}]}`, Options{})
+		if got := res.Files[0]; got.Status != want {
+			t.Errorf("%s: got %s %q, want %s\n%s", step, got.Status, got.Reason, want, out)
+		}
+	}
+}
