@@ -167,6 +167,25 @@ func silentPeers(a *arena) (size int, wrong []string) {
 	return len(held), wrong
 }
 
+// sayAdmitted is say for somebody who must be let in: it waits for the answer to CONNECT, however busy the machine is.
+func sayAdmitted(addr string, b []byte) (answer []byte) {
+	c, err := dial(addr)
+	if err != nil {
+		return nil
+	}
+	defer c.Close()
+	_, _ = c.Write(b)
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	connack := make([]byte, 4)
+	n, err := io.ReadFull(c, connack)
+	if err != nil {
+		return connack[:n]
+	}
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+	rest, _ := io.ReadAll(io.LimitReader(c, 4096))
+	return append(connack, rest...)
+}
+
 // validBoard is a board with a valid password that talks about other boards' doors, commands and people, in 25 ways.
 func validBoard(a *arena) (int, []string) {
 	lab := client.Client{Base: a.tb.Ready.Control, Token: a.tb.Ready.ControlToken}
@@ -197,7 +216,7 @@ func validBoard(a *arena) (int, []string) {
 	}
 	var wrong []string
 	for i, b := range tries {
-		got := say(a.mqtt(), bytes.Join([][]byte{connect(mine.ID, mine.ID, seat.Password), publish(topic(mine.ID, "hello"), `{"proto":2,"boot":1,"revision":0,"outageAgeMs":0}`), b}, nil))
+		got := sayAdmitted(a.mqtt(), bytes.Join([][]byte{connect(mine.ID, mine.ID, seat.Password), publish(topic(mine.ID, "hello"), `{"proto":2,"boot":1,"revision":0,"outageAgeMs":0}`), b}, nil))
 		if len(got) < 4 || got[0] != 0x20 || got[3] != 0 {
 			wrong = append(wrong, fmt.Sprintf("try %d: the board wasn't let in: %x", i, got[:min(len(got), 8)]))
 		}
