@@ -5,19 +5,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/doorlab/doorlab/internal/must"
 )
 
-// TestSignalSentTwiceCountsOnce: as timeout(1) sends it; the shutdown stays orderly.
+// TestSignalSentTwiceCountsOnce: as timeout(1) sends it; the shutdown stays orderly, also when the terminal is closed (SIGHUP).
 func TestSignalSentTwiceCountsOnce(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	any0 := "127.0.0.1:0"
-	for range 6 {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGHUP} {
 		p := start(t, "up", "--json", "--boards", "50", "--http", any0, "--mqtt", any0, "--control", any0)
 		for range 5 {
-			if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			if err := p.cmd.Process.Signal(sig); err != nil {
 				break // it has ended already
 			}
 		}
@@ -25,22 +23,6 @@ func TestSignalSentTwiceCountsOnce(t *testing.T) {
 		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 			t.Errorf("exit code %d, want 0\n%s", code, p.stderr)
 		}
-	}
-	if left, err := filepath.Glob(filepath.Join(tmp, "doorlab-*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
-// TestTerminalCloses: SIGHUP ends a server as SIGTERM does, and leaves nothing behind.
-func TestTerminalCloses(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	any0 := "127.0.0.1:0"
-	p := start(t, "up", "--json", "--boards", "5", "--http", any0, "--mqtt", any0, "--control", any0)
-	must.OK(t, p.cmd.Process.Signal(syscall.SIGHUP))
-	<-p.ended
-	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("exit code %d, want 0\n%s", code, p.stderr)
 	}
 	if left, err := filepath.Glob(filepath.Join(tmp, "doorlab-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)

@@ -74,18 +74,30 @@ func connect(id, user, pass string) []byte {
 
 func publish(topic, payload string) []byte { return packet(0x30, append(text(nil, topic), payload...)) }
 
-// say writes to a new connection and waits briefly for the answer and the close.
-func say(addr string, b []byte) (answer []byte) {
+// say connects, sends b and returns what comes back: at first within patience, then for another 20 ms.
+func say(addr string, b []byte, patience time.Duration) []byte {
 	c, err := dial(addr)
 	if err != nil {
 		return nil
 	}
 	defer c.Close()
 	_, _ = c.Write(b)
-	_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-	answer, _ = io.ReadAll(io.LimitReader(c, 4096))
-	return answer
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	first := make([]byte, 4096)
+	n, err := c.Read(first)
+	if err != nil {
+		return nil
+	}
+	_ = c.SetReadDeadline(time.Now().Add(brief))
+	rest, _ := io.ReadAll(io.LimitReader(c, 4096))
+	return append(first[:n], rest...)
 }
+
+// brief is patience with those who need no answer; patient is for answers that matter, however busy the machine is.
+const (
+	brief   = 20 * time.Millisecond
+	patient = 10 * time.Second
+)
 
 func malformedMQTT(a *arena) (int, []string) {
 	good := connect("brd_x", "brd_x", "x")
@@ -109,7 +121,7 @@ func malformedMQTT(a *arena) (int, []string) {
 		case 5: // MQTT 5, with trailing bytes
 			b[8] = 5
 		}
-		say(a.mqtt(), b)
+		say(a.mqtt(), b, brief)
 	})
 	return *malformed, nil
 }
@@ -119,7 +131,7 @@ func wrongPasswords(a *arena) (int, []string) {
 	board := a.world.Places[1].Boards[0].ID
 	var in atomic.Int64
 	each(n, func(i int) {
-		if got := say(a.mqtt(), connect(board, board, fmt.Sprint("guess", i))); len(got) >= 4 && got[3] == 0 {
+		if got := say(a.mqtt(), connect(board, board, fmt.Sprint("guess", i)), patient); len(got) >= 4 && got[3] == 0 {
 			in.Add(1)
 		}
 	})
@@ -167,25 +179,6 @@ func silentPeers(a *arena) (size int, wrong []string) {
 	return len(held), wrong
 }
 
-// sayAdmitted is say for somebody who must be let in: it waits for the answer to CONNECT, however busy the machine is.
-func sayAdmitted(addr string, b []byte) (answer []byte) {
-	c, err := dial(addr)
-	if err != nil {
-		return nil
-	}
-	defer c.Close()
-	_, _ = c.Write(b)
-	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
-	connack := make([]byte, 4)
-	n, err := io.ReadFull(c, connack)
-	if err != nil {
-		return connack[:n]
-	}
-	_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
-	rest, _ := io.ReadAll(io.LimitReader(c, 4096))
-	return append(connack, rest...)
-}
-
 // validBoard is a board with a valid password that talks about other boards' doors, commands and people, in 25 ways.
 func validBoard(a *arena) (int, []string) {
 	lab := client.Client{Base: a.tb.Ready.Control, Token: a.tb.Ready.ControlToken}
@@ -216,7 +209,7 @@ func validBoard(a *arena) (int, []string) {
 	}
 	var wrong []string
 	for i, b := range tries {
-		got := sayAdmitted(a.mqtt(), bytes.Join([][]byte{connect(mine.ID, mine.ID, seat.Password), publish(topic(mine.ID, "hello"), `{"proto":2,"boot":1,"revision":0,"outageAgeMs":0}`), b}, nil))
+		got := say(a.mqtt(), bytes.Join([][]byte{connect(mine.ID, mine.ID, seat.Password), publish(topic(mine.ID, "hello"), `{"proto":2,"boot":1,"revision":0,"outageAgeMs":0}`), b}, nil), patient)
 		if len(got) < 4 || got[0] != 0x20 || got[3] != 0 {
 			wrong = append(wrong, fmt.Sprintf("try %d: the board wasn't let in: %x", i, got[:min(len(got), 8)]))
 		}
