@@ -30,6 +30,7 @@ import (
 	"github.com/doorlab/doorlab/server/boardsync"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/console"
+	"github.com/doorlab/doorlab/server/disk"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/gateway"
 	"github.com/doorlab/doorlab/server/grant"
@@ -100,6 +101,7 @@ type Server struct {
 	public   http.Handler
 	metrics  *metrics
 	crash    crashPoints
+	disk     *disk.Disk
 	sip      *sip.Server
 	rotated  map[string]int64 // generation of the boards that were rotated; only watch uses it
 	watching clock.Timer
@@ -113,8 +115,8 @@ type Server struct {
 // together. Errors: ErrOtherWorld, store.ErrNewer, and those of the file system.
 func New(cfg Config) (_ *Server, err error) {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	s := &Server{metrics: newMetrics()}
-	cfg.Log = slog.New(mortal{cfg.Log.Handler(), &s.dead})
+	s := &Server{metrics: newMetrics(), disk: disk.New()}
+	cfg.Log = slog.New(mortal{cfg.Log.Handler(), &s.dead, s.disk})
 	s.cfg = cfg
 	defer func() {
 		if err != nil {
@@ -128,7 +130,7 @@ func New(cfg Config) (_ *Server, err error) {
 	if s.secret, err = datadir.OpenSecret(cfg.DataDir); err != nil { // before there is a database: each is missed without the other
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if s.store, err = store.Open(cfg.DataDir, plant(store.Options{Clock: cfg.Clock, Log: cfg.Log, Phones: s.secret.Of("phones"), Committed: s.metrics.commit, Unchecked: s.cfg.Unchecked})); err != nil {
+	if s.store, err = store.Open(cfg.DataDir, plant(store.Options{Clock: cfg.Clock, Log: cfg.Log, Phones: s.secret.Of("phones"), Committed: s.metrics.commit, Commit: s.disk.Commit, Unchecked: s.cfg.Unchecked})); err != nil {
 		return nil, err
 	}
 	if err := s.store.Claim(s.secret.ID()); err != nil {
@@ -266,7 +268,7 @@ type ControlHooks struct {
 // Control mounts the server's control routes; r is at /lab/v1.
 func (s *Server) Control(r chi.Router, h ControlHooks) {
 	c := plant(console.Config{Clock: s.cfg.Clock, Audits: s.store.Audits, Keys: s.auth, Places: s.places, Grants: s.grants, Entry: s.entry,
-		Rotate: s.rotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h), Inbox: h.Inbox})
+		Rotate: s.rotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h), Inbox: h.Inbox, Disk: s.disk})
 	if s.cfg.CrashPoints {
 		c.Crash = func(at string) error { return s.crash.arm(at, killProcess) }
 	}
@@ -316,6 +318,7 @@ func (s *Server) Answer() { s.device.Stop() }
 // Stop stops the services from the edges inwards. Whatever was answered is durable.
 func (s *Server) Stop() error {
 	var errs []error
+	s.disk.Set(disk.OK, 0) // a laboratory's disk must not keep anybody from stopping
 	s.unwatch()
 	if s.sip != nil {
 		errs = append(errs, s.sip.Stop())

@@ -188,7 +188,7 @@ things, applies load, and checks every promise against the relays' own journals.
 	}{
 		{"Start a lab:", []*cobra.Command{upCommand(e), serveCommand(e), boardsCommand(e), waitCommand(e), worldCommand(e), doctorCommand(e)}},
 		{"Check and measure:", []*cobra.Command{checkCommand(e), loadCommand(e), exploreCommand(e), ageCommand(e), judgeCommand(e), mergeRunsCommand(e)}},
-		{"Work with a running lab:", []*cobra.Command{faultCommand(e), clockCommand(e), personCommand(e), boardCommand(e), placeCommand(e), keysCommand(e),
+		{"Work with a running lab:", []*cobra.Command{faultCommand(e), diskCommand(e), clockCommand(e), personCommand(e), boardCommand(e), placeCommand(e), keysCommand(e),
 			auditCommand(e), whyCommand(e), inboxCommand(e), goLiveCommand(e)}},
 		{"More:", []*cobra.Command{renewCommand(e), routerCommand(e), mcpCommand(e), schemaCommand(e), versionCommand(e), noticeCommand(e), manCommand(e)}},
 	} {

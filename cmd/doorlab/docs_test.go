@@ -23,7 +23,7 @@ const cliDoc = "../../docs/cli.md"
 // families are commands that share flags: docs/cli.md has one table of what they
 // share, and one per command with the rest.
 var families = [][]string{{"up", "serve"}, {"check", "load"}, {"keys create", "keys list", "keys revoke"},
-	{"fault add", "fault list", "fault remove", "fault reset", "board list", "board show", "board journal", "board tail", "board detach", "board attach", "board tell",
+	{"fault add", "fault list", "fault remove", "fault reset", "disk show", "disk full", "disk stalled", "disk slow", "disk ok", "board list", "board show", "board journal", "board tail", "board detach", "board attach", "board tell",
 		"clock show", "clock advance", "clock freeze", "clock run", "person call", "person present", "person leaf", "place list", "place show", "place set", "place door", "audit", "why", "inbox list", "inbox show", "inbox curl", "inbox scenario", "inbox clear", "go-live"}}
 
 // TestDocsNameEveryFlag: docs/cli.md has a table of exactly the flags of every
@@ -81,8 +81,8 @@ func commandTable(doc string) string {
 			name := "`" + c.Name() + "`"
 			if strings.Contains(doc, "\n## "+c.Name()+"\n") {
 				name = "[" + name + "](#" + c.Name() + ")"
-			} else if strings.Contains(doc, "\n## fault, board, ") && c.GroupID == "Work with a running lab:" {
-				name = "[" + name + "](#fault-board-clock-person-place-audit-why-inbox-and-go-live)"
+			} else if strings.Contains(doc, "\n## fault, disk, board, ") && c.GroupID == "Work with a running lab:" {
+				name = "[" + name + "](#fault-disk-board-clock-person-place-audit-why-inbox-and-go-live)"
 			}
 			fmt.Fprintf(&b, "| %s | %s |\n", name, c.Short)
 		}

@@ -64,6 +64,12 @@ func TestByHand(t *testing.T) {
 	holds(out, "  30m0s  ")
 	out, _ = run(codeOK, "fault", "remove", id)
 	holds(out, "removed")
+	out, _ = run(codeOK, "disk", "slow", "300ms")
+	holds(out, "slow, 300 ms longer for each write\n")
+	out, _ = run(codeOK, "disk", "show", "--json")
+	holds(out, `"delayMs":300`)
+	out, _ = run(codeOK, "disk", "ok")
+	holds(out, "ok")
 	out, _ = run(codeOK, "person", "present", door, "01099998888")
 	holds(out, "denied  no_valid_grant")
 	out, _ = run(codeOK, "person", "call", tb.Ready.Places[1].EntryPhone, "01099998888")
@@ -194,6 +200,7 @@ func mistakes(board string) map[string][]string {
 		"name the place whose requests are to be deleted": {"inbox", "clear"},
 		`no request "x1" in the inbox; pass a number`:     {"inbox", "show", "x1"},
 		"clock advance banana: must be a duration":        {"clock", "advance", "banana"},
+		"disk slow 2h: must be a duration between 1ms":    {"disk", "slow", "2h"},
 	}
 }
 

@@ -36,6 +36,7 @@ var outages = []Bug{
 	check("rest-repeated", "OFF-3", "the resting behaviour is applied once", "outage_policy outage_36h"),
 	check("reboot-forgets-outage-policy", "OFF-3", "the stored behaviour survives a reboot", "outage_restart holds_reboot"),
 	check("record-dedupe-gone", "OFF-4 ENT-4", "buffered records arrive once", "faults_duplicated_packets sync_recovery"),
+	check("unstored-records-acknowledged", "OFF-4", "a board's records are acknowledged once they are stored", "disk_records"),
 	check("first-of-a-batch-lost", "OFF-4 ENT-4", "all buffered records arrive", "sync_recovery outage_36h"),
 	check("records-forgotten-when-sent", "OFF-4 ENT-4", "a record is kept until it is acknowledged", "sync_recovery outage_36h"),
 	check("acknowledgement-forgets-one-record-more", "OFF-4 ENT-4", "every record of an outage arrives", "outage_crowd"),

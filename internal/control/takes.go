@@ -57,6 +57,7 @@ var takes = map[string]Takes{
 	"POST /connections/ended":   withBody,
 	"POST /restart":             withBody,
 	"POST /crash":               withBody,
+	"POST /disk":                withBody,
 	"GET /history":              query("since"),
 }
 

@@ -74,7 +74,7 @@ func (s *Step) expects() bool {
 // lab reports whether the verb's result is only what the lab itself did or named.
 func (v *Verbs) lab() bool {
 	return v.Log != nil || v.Pause != nil || v.Mark != nil || v.Set != nil || v.Cohort != nil || v.Clock != nil || v.Fault != nil ||
-		v.Clear != nil
+		v.Clear != nil || v.Disk != nil
 }
 
 // lives are paths whose answer only says that the server listens, and nothing about a guarantee.

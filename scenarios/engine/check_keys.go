@@ -46,6 +46,8 @@ func (c *checker) combined(s *Step) {
 		c.forward("after", &v.HangUp.After)
 	case v.Clock != nil:
 		c.clock(v.Clock, s.pos)
+	case v.Disk != nil:
+		c.disk(v.Disk, s.pos)
 	case v.Cohort != nil:
 		if given := cohortSize(v.Cohort); len(given) > 1 {
 			c.b.Problem(s.pos, "%s are given: give only one of boards, share and part", strings.Join(given, " and "))

@@ -105,6 +105,13 @@ func TestCombined(t *testing.T) {
 		`clock: {do: freeze, advance: 1h}`:                                    `clock takes one of`,
 		`clock: {advance: -1h}`:                                               `advance must not be negative`,
 		`clock: {to: now-1h}`:                                                 `time only moves forward`,
+		`disk: broken`:                                                        `"broken" is not a valid state of a disk`,
+		`disk: stale`:                                                         `did you mean "stalled"?`,
+		`disk: 300ms`:                                                         `write disk: {slow: 300ms}`,
+		`disk: {}`:                                                            `disk takes one of ok, full, stalled and slow`,
+		`disk: {state: full, slow: 1s}`:                                       `disk takes one of ok, full, stalled and slow`,
+		`disk: {slow: 61s}`:                                                   `slow must be between 1ms and 60s`,
+		`disk: {slow: 60s}`:                                                   "",
 	} {
 		literalProblem(t, step, want)
 	}

@@ -29,6 +29,7 @@ type fileRun struct {
 	faults      []*arming   // still armed
 	cleared     []*arming
 	missed      []*StepResult // faults that did less than they were armed for
+	badDisk     *StepResult   // of the step that broke the server's disk, nil = it works
 	backgrounds map[string]*background
 	found       map[string]bool // names that are the results of background steps
 	watch       evidence.Watch

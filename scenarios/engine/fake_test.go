@@ -32,7 +32,7 @@ type fake struct {
 	reads      int
 	permit     int    // status of a permit creation
 	maximum    int    // of the place's door, which refuses longer permits; 0 = it isn't told
-	hits       int    // of every fault
+	hits       int    // of every fault, and of the disk
 	taken      bool   // the board has been detached
 	real       bool   // a detached board is listed too
 	hidden     m      // a board that the server knows and no listener shows
@@ -209,7 +209,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": []m{}})
 	case path == "/faults":
 		say(w, 200, m{"data": m{"faultId": "flt_1"}})
-	case path == "/faults/flt_1":
+	case path == "/faults/flt_1", path == "/disk":
 		say(w, 200, m{"data": m{"hits": f.hits}})
 	case strings.HasSuffix(path, "/journal"):
 		say(w, 200, m{"data": append([]m{}, f.lines...)})

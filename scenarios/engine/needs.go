@@ -101,7 +101,7 @@ func (v *Verbs) needs() needed {
 		return needed{control: v.Real, real: v.Real}
 	case *LoadPlan:
 		return needed{load: true}
-	case *Present, *PresentEach, *Phone, *Leaf, *Boards, *Synced, *Journal, *Fault, *Clear, *Crash, *Key, *Membership, *Reservation,
+	case *Present, *PresentEach, *Phone, *Leaf, *Boards, *Synced, *Journal, *Fault, *Clear, *Crash, *Disk, *Key, *Membership, *Reservation,
 		*PlaceSet, *DoorSet, *Control, *MQTT, *Tell:
 		return needed{control: true}
 	}

@@ -14,9 +14,16 @@ import (
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
-// reset brings the laboratory to rest between files: no faults, time running, every board online.
+// reset brings the laboratory to rest between files: no faults, a disk that works, time running, every board online.
 func (r *run) reset(ctx context.Context, wait bool) error {
 	if err := r.lab.alive(ctx); err != nil {
+		return err
+	}
+	a, err := r.lab.patient(ctx, r.lab.main, http.MethodDelete, "/disk", nil)
+	if err == nil && a.Status != http.StatusNotFound { // a target of an older version has none
+		err = r.lab.read(a, http.MethodDelete, "/disk", nil)
+	}
+	if err != nil {
 		return err
 	}
 	for _, base := range r.lab.fleet {

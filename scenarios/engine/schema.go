@@ -134,6 +134,7 @@ func (Mark) JSONSchemaExtend(s *jsonschema.Schema)  { oneWord(s) }
 func (Wait) JSONSchemaExtend(s *jsonschema.Schema)  { oneWord(s) }
 func (Log) JSONSchemaExtend(s *jsonschema.Schema)   { oneWord(s) }
 func (Clear) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
+func (Disk) JSONSchemaExtend(s *jsonschema.Schema)  { oneWord(s) }
 
 // JSONSchemaExtend says that a step has one verb at most.
 func (Step) JSONSchemaExtend(s *jsonschema.Schema) {

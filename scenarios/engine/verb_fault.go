@@ -172,6 +172,12 @@ func (f *fileRun) unhit(ctx context.Context) []*StepResult {
 		}
 	}
 	f.faults = nil
+	if f.badDisk != nil {
+		if _, err := f.repair(ctx); err != nil && ctx.Err() == nil {
+			f.missed = append(f.missed, &StepResult{Name: "disk", Verb: "disk", Status: judge.Invalid,
+				Detail: "the disk couldn't be repaired: " + err.Error(), At: f.run.now(), Started: clock.WallNow()})
+		}
+	}
 	return f.missed
 }
 

@@ -32,6 +32,7 @@ type Verbs struct {
 	MQTT        *MQTT        `json:"mqtt,omitempty" jsonschema:"description=Speak MQTT by hand in the place of a simulated board"`
 	Tell        *Tell        `json:"tell,omitempty" jsonschema:"description=Send a message to a simulated board as if it came from the server"`
 	Crash       *Crash       `json:"crash,omitempty" jsonschema:"description=Kill the server at a step of a command and wait until it has restarted"`
+	Disk        *Disk        `json:"disk,omitempty" jsonschema:"description=Let the server's disk be full, stalled or slow, or repair it"`
 	Clear       *Clear       `json:"clear,omitempty" jsonschema:"description=Remove a fault by name or all"`
 
 	// The operator.

@@ -1,6 +1,6 @@
 // Package console is the server's part of the control API. It stands in for the operator's console (keys, places,
-// doors, memberships, reservations), plays callers, moves the clock, shows the history, and kills the process at a
-// given step. The composition (testbed) mounts it on a listener of its own; a production server runs without it. The
+// doors, memberships, reservations), plays callers, moves the clock, shows the history, plays a bad disk, and kills the
+// process at a given step. The composition (testbed) mounts it on a listener of its own; a production server runs without it. The
 // rules stay in server/auth, server/place, server/grant and server/entry.
 package console
 
@@ -17,6 +17,7 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/auth"
+	"github.com/doorlab/doorlab/server/disk"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
@@ -73,6 +74,8 @@ type Config struct {
 	Record func(on bool) (history.Position, error)
 	// Crash arms a crash point; nil = the process was not started with --crash-points.
 	Crash func(step string) error
+	// Disk is how the storage's disk behaves.
+	Disk *disk.Disk
 	// Explain answers why a person got in or didn't.
 	Explain Explain
 	// Inbox shows the latest requests of each place.
@@ -109,6 +112,9 @@ func (c Config) Routes(r chi.Router) {
 	r.Get("/go-live", c.goLive)
 	control.HistoryRoute(r, c.WriteHistory, c.Record)
 	r.Post("/crash", c.crash)
+	r.Get("/disk", c.showDisk)
+	r.Post("/disk", c.setDisk)
+	r.Delete("/disk", c.repairDisk)
 }
 
 // KeyRoutes mounts the routes that need only Keys and Rotate.

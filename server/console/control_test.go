@@ -22,6 +22,7 @@ import (
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/console"
+	"github.com/doorlab/doorlab/server/disk"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
@@ -90,6 +91,7 @@ func newLab(t *testing.T) *lab {
 			_, err := fmt.Fprintf(w, "{\"seq\":%d}\n", since+1)
 			return err
 		},
+		Disk: disk.New(),
 		Crash: func(step string) error {
 			if step != "after-claim" {
 				return errors.New("must be one of after-claim")
@@ -317,9 +319,31 @@ func TestCrash(t *testing.T) {
 	if l.crash != "after-claim" {
 		t.Errorf("armed %q, want after-claim", l.crash)
 	}
-	off := console.Config{Clock: l.clk}
+	off := console.Config{Clock: l.clk, Disk: disk.New()}
 	l.handler = control.Handler(token, func(r chi.Router) { off.Routes(r) })
 	if a := l.call("POST", "/crash", `{"at":"after-claim"}`, token); a.Status != 409 || a.Error != "rule_violated" {
 		t.Errorf("without --crash-points: got %d %s, want 409 rule_violated", a.Status, a.Raw)
 	}
+}
+
+func TestDisk(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.is("GET", "/disk", "", `{"hits":0,"state":"ok"}`)
+	l.is("POST", "/disk", `{"state":"slow","delayMs":300}`, `{"delayMs":300,"hits":0,"state":"slow"}`)
+	l.is("POST", "/disk", `{"state":"stalled"}`, `{"hits":0,"state":"stalled"}`)
+	for body, want := range map[string]string{
+		`{}`:                               "state must be one of ok, full, stalled, slow",
+		`{"state":"stale"}`:                `state must be one of ok, full, stalled, slow, did you mean "stalled"?`,
+		`{"state":"slow"}`:                 "delayMs must be between 1 and 60000 on a slow disk",
+		`{"state":"slow","delayMs":0}`:     "delayMs must be between 1 and 60000 on a slow disk",
+		`{"state":"slow","delayMs":60001}`: "delayMs must be between 1 and 60000 on a slow disk",
+		`{"state":"full","delayMs":1}`:     "delayMs is for a slow disk only",
+	} {
+		if a := l.call("POST", "/disk", body, token); a.Status != 400 || a.Message != want {
+			t.Errorf("%s: got %d %q, want 400 %q", body, a.Status, a.Message, want)
+		}
+	}
+	l.is("GET", "/disk", "", `{"hits":0,"state":"stalled"}`) // what was refused changed nothing
+	l.is("DELETE", "/disk", "", `{"hits":0,"state":"ok"}`)
 }

@@ -43,6 +43,8 @@ func Commands(name string, c command.Config) command.Config {
 		c.Ledger = ledger{b, name}
 	case "answers-remembered-too-long", "answers-remembered-anywhere":
 		c.Ledger = remembering{ledger{b, name}}
+	case "claim-not-awaited", "late-claim-sent", "late-claim-kept", "outcome-not-awaited":
+		c.Ledger = storage{b, name}
 	case "hold-minutes-not-sent", "closes-sent-as-opens":
 		c.Sender = sender{b.Sender, name}
 	}

@@ -55,6 +55,9 @@ type Options struct {
 	// Committed is called after every commit, on the writer's goroutine, with how many writes shared it and how long it
 	// took; nil = not called.
 	Committed func(writes int, took time.Duration)
+	// Commit makes a transaction of the writer durable by calling commit, or fails without having called it; nil = it
+	// calls commit at once.
+	Commit func(commit func() error) error
 }
 
 const (
@@ -74,6 +77,7 @@ type Store struct {
 
 	log     *slog.Logger
 	told    func(writes int, took time.Duration) // see Options.Committed
+	durable func(commit func() error) error      // see Options.Commit
 	health  health
 	wal     wal
 	copier  copier
@@ -104,6 +108,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Committed == nil {
 		o.Committed = func(int, time.Duration) {}
 	}
+	if o.Commit == nil {
+		o.Commit = func(commit func() error) error { return commit() }
+	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -114,7 +121,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	s := &Store{
-		clk: o.Clock, log: o.Log, told: o.Committed, phones: o.Phones,
+		clk: o.Clock, log: o.Log, told: o.Committed, durable: o.Commit, phones: o.Phones,
 		jobs: make(chan *job, 2*maxBatch), bulk: make(chan *job), stop: make(chan struct{}), ended: make(chan struct{}),
 		copier: copier{file: file, due: make(chan struct{}, 1), ended: make(chan struct{})},
 		gather: gather{over: make(chan struct{}, 1)}, replays: replays{due: make(chan struct{}, 1)},

@@ -258,7 +258,7 @@ func (s *Store) run(jobs []*job, now time.Time, replays map[string]int64) (*batc
 	if err := s.addContent(last, &b); err != nil {
 		return nil, err
 	}
-	if err := tx.Commit(); err != nil {
+	if err := s.durable(tx.Commit); err != nil {
 		return nil, err
 	}
 	s.wal.writes += of.writes

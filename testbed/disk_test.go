@@ -1,0 +1,80 @@
+package testbed
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/client/clienttest"
+)
+
+// breakDisk sets the state of the server's disk.
+func breakDisk(t *testing.T, lab client.Client, state string) {
+	t.Helper()
+	clienttest.Do(t, lab, http.MethodPost, "/lab/v1/disk", map[string]any{"state": state}, nil)
+}
+
+// A command whose claim waits for a stalled disk is answered 503 in time and never sent; once the disk works, its key is
+// free again. A full disk answers at once [CMD-4].
+func TestBadDiskOfALab(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true, NotAfter: 300 * time.Millisecond})
+	c, lab := partner(t, tb, 1), tb.lab()
+	door := tb.cfg.World.Places[1].Boards[0].Doors[0].ID
+	for _, state := range []string{"stalled", "full"} {
+		breakDisk(t, lab, state)
+		if status, _, err := tryOpen(t, c, door, state); status != http.StatusServiceUnavailable || err != nil {
+			t.Errorf("%s: got %d, %v, want 503", state, status, err)
+		}
+		clienttest.Do(t, lab, http.MethodDelete, "/lab/v1/disk", nil, nil)
+		for {
+			status, replayed, err := tryOpen(t, c, door, state)
+			if status == http.StatusServiceUnavailable && err == nil { // the claim is being withdrawn
+				continue
+			}
+			if status != http.StatusOK || replayed || err != nil {
+				t.Errorf("%s, repaired: got %d, replayed %t, %v, want 200 from a new command", state, status, replayed, err)
+			}
+			break
+		}
+		if n := pulses(tb, state); n != 1 {
+			t.Errorf("%s: %d pulses, want 1", state, n)
+		}
+	}
+}
+
+// What waits for a stalled disk is lost when the server is killed, as what was never written; the next life has a disk that
+// works [CMD-6]. A server that is stopped instead writes it.
+func TestEndOnAStalledDisk(t *testing.T) {
+	t.Parallel()
+	for _, kill := range []bool{true, false} {
+		tb := begin(t, Config{Virtual: true})
+		c, lab := partner(t, tb, 1), tb.lab()
+		door := tb.cfg.World.Places[1].Boards[0].Doors[0].ID
+		breakDisk(t, lab, "stalled")
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _, _ = tryOpen(t, c, door, "k")
+		}()
+		for hits := 0; hits == 0; {
+			var got struct{ Hits int }
+			clienttest.Do(t, lab, http.MethodGet, "/lab/v1/disk", nil, &got)
+			hits = got.Hits
+		}
+		clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": kill}, nil)
+		<-ended
+		var now struct{ State string }
+		if clienttest.Do(t, lab, http.MethodGet, "/lab/v1/disk", nil, &now); now.State != "ok" {
+			t.Errorf("killed %t: the next life's disk is %q, want ok", kill, now.State)
+		}
+		status, replayed, err := tryOpen(t, c, door, "k")
+		if kill && (status != http.StatusOK || replayed || err != nil) {
+			t.Errorf("killed: got %d, replayed %t, %v, want 200 from a new command", status, replayed, err)
+		}
+		if n := pulses(tb, "k"); n > 1 || kill && n != 1 {
+			t.Errorf("killed %t: %d pulses, want one at most", kill, n)
+		}
+	}
+}
