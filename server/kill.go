@@ -69,6 +69,10 @@ func (m mortal) Enabled(ctx context.Context, l slog.Level) bool {
 	return !m.dead.Load() && m.Handler.Enabled(ctx, l)
 }
 
-func (m mortal) WithAttrs(a []slog.Attr) slog.Handler { return mortal{m.Handler.WithAttrs(a), m.dead, m.disk} }
+func (m mortal) WithAttrs(a []slog.Attr) slog.Handler {
+	return mortal{m.Handler.WithAttrs(a), m.dead, m.disk}
+}
 
-func (m mortal) WithGroup(name string) slog.Handler { return mortal{m.Handler.WithGroup(name), m.dead, m.disk} }
+func (m mortal) WithGroup(name string) slog.Handler {
+	return mortal{m.Handler.WithGroup(name), m.dead, m.disk}
+}
