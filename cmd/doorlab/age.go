@@ -82,19 +82,11 @@ func (f *ageFlags) check() (err error) {
 
 func runAge(ctx context.Context, e *env, f *ageFlags) error {
 	out := cmp.Or(f.out, filepath.Join("runs", "age-"+clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(f.Seed, 10)))
-	dir, cleanup, err := freshDir(f.data)
-	if err != nil {
-		return err
-	}
+	dir, cleanup := need2(freshDir(f.data))
 	defer cleanup()
-	release, err := hold(out, false)
-	if err != nil {
-		return err
-	}
+	release := need(hold(out, false))
 	defer release()
-	if err := clearOut(out); err != nil {
-		return err
-	}
+	sure(clearOut(out))
 	f.DataDir, f.Progress, f.Version = dir, f.view.screen(e), build()
 	f.StopWithin, f.Late = stopWithin, lateServer(e)
 	res, _, err := age.Run(ctx, f.Config)

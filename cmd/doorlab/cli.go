@@ -201,6 +201,7 @@ things, applies load, and checks every promise against the relays' own journals.
 	completions(root, e)
 	shells(root)
 	helps(root, e)
+	ends(root)
 	return root
 }
 

@@ -40,18 +40,14 @@ The same seed generates the same sequences.`,
   doorlab check --boards 2 found/explore-7-31.yaml   # run again what was found`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := cmp.Or(f.check(), v.check()); err != nil {
-				return err
-			}
+			sure(cmp.Or(f.check(), v.check()))
 			if f.For == 0 && c.Flags().Changed("for") {
 				return usagef("--for %s: must be above 0", f.For)
 			}
 			if f.For == 0 && f.Sequences == 0 && f.Steps == 0 {
 				f.For = time.Minute
 			}
-			if err := writableOut(f.out); err != nil {
-				return err
-			}
+			sure(writableOut(f.out))
 			f.Screen = v.screen(e)
 			return runExplore(c.Context(), e, f)
 		},

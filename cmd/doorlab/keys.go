@@ -97,9 +97,7 @@ func keysCreate(e *env) *cobra.Command {
 			}
 			var out struct{ KeyID, APIKey string }
 			body := map[string]any{"placeId": l.place(place), "name": name, "scopes": scopes, "sim": sim}
-			if err := l.do(http.MethodPost, "/keys", body, &out, func() { fmt.Fprintf(l.out, "%s %s\n", out.KeyID, out.APIKey) }); err != nil {
-				return err
-			}
+			sure(l.do(http.MethodPost, "/keys", body, &out, func() { fmt.Fprintf(l.out, "%s %s\n", out.KeyID, out.APIKey) }))
 			fmt.Fprintln(l.err, "Save the key now: it is not shown again.")
 			return nil
 		}, func(c *cobra.Command) {

@@ -73,9 +73,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 
 // run checks the flags, then runs the plan.
 func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
-	if err := errors.Join(f.targetFlags.check(), f.view.check()); err != nil {
-		return err
-	}
+	sure(errors.Join(f.targetFlags.check(), f.view.check()))
 	if f.broker.url == "" && (f.secretFile != "" || f.broker.tls != (certs.Client{})) {
 		return usagef("--secret-file and the --mqtt- flags are for boards in this process: they need --broker, the address of the target's MQTT broker")
 	}
@@ -84,9 +82,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 			return usagef("--target: %s", err)
 		}
 	}
-	if f.o.StartAt, err = startAt(f.startAt, clock.WallNow()); err != nil {
-		return err
-	}
+	f.o.StartAt = need(startAt(f.startAt, clock.WallNow()))
 	plan, err := interruptible(ctx, func() (loadtest.Plan, error) { return loadtest.Load(file) })
 	var broken *loadtest.PlanError
 	switch {
@@ -97,44 +93,29 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	case err != nil:
 		return usagef("%s", reason(err))
 	}
-	if plan, err = f.override(plan); err != nil {
-		return err
-	}
+	plan = need(f.override(plan))
 	if fleet := plan.Fleet; fleet != nil {
 		if fleet.Boards > 0 && !f.flags.Changed("boards") {
 			f.boards = fleet.Boards
 		}
 		f.report = fleet.Report
 	}
-	if err := f.divide(ctx, e); err != nil {
-		return err
-	}
+	f.divide(ctx, e)
 	if err := f.o.Part.Check(plan); err != nil {
 		return usagef("--shard: %s", err)
 	}
 	f.o.OutDir = cmp.Or(f.o.OutDir, filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")))
-	if err := f.checkBaseline(); err != nil {
-		return err
-	}
-	release, err := hold(f.o.OutDir, true)
-	if err != nil {
-		return err
-	}
+	sure(f.checkBaseline())
+	release := need(hold(f.o.OutDir, true))
 	defer release()
 	if f.broker.url != "" {
-		if f.own, err = f.connect(ctx, e); err != nil {
-			return err
-		}
+		f.own = f.connect(ctx, e)
 		defer f.own.stop()
 	}
 	f.o.Seed, f.o.Version = f.seed, build()
 	f.o.Metrics = loadtest.NewMetrics()
-	end, err := f.metrics.serve(e, f.o.Metrics.Gatherer())
-	if err != nil {
-		return err
-	}
-	err = runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o)
-	return cmp.Or(err, end(f.o.OutDir))
+	end := need(f.metrics.serve(e, f.o.Metrics.Gatherer()))
+	return cmp.Or(runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o), end(f.o.OutDir))
 }
 
 // override is the plan with the flags' rate and duration.
@@ -195,9 +176,7 @@ func mergeCommand(e *env) *cobra.Command {
 		Args: takes("two or more result directories, as load wrote them", cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			out = cmp.Or(out, filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")+"-merged"))
-			if err := mergedBefore(args); err != nil {
-				return err
-			}
+			sure(mergedBefore(args))
 			return mergeLoads(e, &view{}, false, out, args)
 		},
 	}
@@ -206,9 +185,7 @@ func mergeCommand(e *env) *cobra.Command {
 }
 
 func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
-	if err := leavesAlone(out, dirs); err != nil {
-		return err
-	}
+	sure(leavesAlone(out, dirs))
 	res, err := loadtest.MergeDirs(out, dirs...)
 	switch {
 	case errors.Is(err, loadtest.ErrOut):

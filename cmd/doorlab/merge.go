@@ -36,28 +36,16 @@ their generators; counts and histograms are added, and thresholds are judged aga
   doorlab merge runs/evening-1 runs/evening-2`,
 		Args: takes("the run directories of all shards, as check or load wrote them", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := v.check(); err != nil {
-				return err
-			}
+			sure(v.check())
 			out = cmp.Or(out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged"))
-			load, err := loads(args)
-			if err == nil {
-				err = cmp.Or(mergedBefore(args), leavesAlone(out, args))
-			}
-			if err != nil {
-				return err
-			}
-			release, err := hold(out, load)
-			if err != nil {
-				return err
-			}
+			load := need(loads(args))
+			sure(cmp.Or(mergedBefore(args), leavesAlone(out, args)))
+			release := need(hold(out, load))
 			defer release()
 			if load {
 				return mergeLoads(e, v, asJSON, out, args)
 			}
-			if err := clearOut(out); err != nil {
-				return err
-			}
+			sure(clearOut(out))
 			return printer{v, asJSON}.finish(c.Context(), e, out, report.Merge(args...))
 		},
 	}

@@ -30,16 +30,11 @@ passwords are shown only once. Partners read the new links from their permits.`,
   doorlab renew links --data /var/lib/doorlab`,
 		ValidArgs: renewable,
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := renewal(args)
-			if err != nil {
-				return err
-			}
+			r := need(renewal(args))
 			if data == "" {
 				return usagef("renew: --data is missing; give the server's data directory")
 			}
-			if err := dataThere(data); err != nil {
-				return err
-			}
+			sure(dataThere(data))
 			return renew(e, data, out, r)
 		},
 	}

@@ -25,10 +25,7 @@ func boardTail(e *env) *cobra.Command {
 			path := "/boards/" + url.PathEscape(args[0]) + "/journal"
 			at := journalEnd{path: path}
 			for show := all; ; show = true {
-				list, err := at.more(l)
-				if err != nil {
-					return err
-				}
+				list := need(at.more(l))
 				for _, j := range list {
 					if show {
 						j.print(l)

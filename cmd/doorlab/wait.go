@@ -24,14 +24,9 @@ func waitCommand(e *env) *cobra.Command {
   doorlab wait --url http://127.0.0.1:9000 --timeout 2m`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := cmp.Or(serverURL("url", url), positive("timeout", timeout)); err != nil {
-				return err
-			}
+			sure(cmp.Or(serverURL("url", url), positive("timeout", timeout)))
 			url = strings.TrimSuffix(url, "/")
-			hc, err := trusted.http()
-			if err != nil {
-				return err
-			}
+			hc := need(trusted.http())
 			return waitReady(c.Context(), e, hc, url, timeout)
 		},
 	}

@@ -21,9 +21,7 @@ func worldCommand(e *env) *cobra.Command {
 			Use: "init FILE", Short: "Write a world file to start from", Example: "  doorlab world init stores.yaml",
 			Args: takes("one file", cobra.ExactArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error {
-				if err := writeNew(args[0], world.Example); err != nil {
-					return err
-				}
+				sure(writeNew(args[0], world.Example))
 				fmt.Fprintf(e.out, "%s: try it with doorlab up --world %s\n", args[0], quoted(args[0]))
 				return nil
 			},

@@ -29,6 +29,15 @@ func (c *call) number(field string) (int, bool) {
 	return int(n), ok
 }
 
+// permits are those that the answer shows: one, or those of a list.
+func (c *call) permits() []map[string]any {
+	items := c.Items
+	if c.Out["permitId"] != nil {
+		items = append(items, any(c.Out))
+	}
+	return each.Of(items, func(item any) map[string]any { p, _ := item.(map[string]any); return p })
+}
+
 // texts reads a list of texts.
 func texts(v any) []string {
 	list, _ := v.([]any)

@@ -24,7 +24,6 @@ type claim struct {
 
 // claimed lists all claims, in the order of their answers.
 func (v *View) claimed() []*claim {
-	places := v.placeOfToken()
 	var out []*claim
 	last := map[string][]*claim{}
 	for _, c := range v.known() {
@@ -32,7 +31,7 @@ func (v *View) claimed() []*claim {
 		if k == nil {
 			continue
 		}
-		if k.place = places(c); k.place == "" {
+		if k.place = v.placeOf(c); k.place == "" {
 			continue
 		}
 		for _, other := range last[k.id] {
@@ -47,15 +46,12 @@ func (v *View) claimed() []*claim {
 	return out
 }
 
-// placeOfToken finds the place of a call by its token, else as named by its client.
-func (v *View) placeOfToken() func(*call) string {
-	issued := v.tokens().issued
-	return func(c *call) string {
-		if k := issued[c.Token]; k != nil {
-			return k.place
-		}
-		return c.PlaceID
+// placeOf finds the place of a call by its token, else as named by its client.
+func (v *View) placeOf(c *call) string {
+	if k := v.tokens().issued[c.Token]; k != nil {
+		return k.place
 	}
+	return c.PlaceID
 }
 
 // started is when a call was sent, as an event that can be compared.
@@ -114,17 +110,16 @@ func claimOf(c *call) *claim {
 // during returns the versions of a thing that the server had during a call, the likeliest last: the last one before,
 // and all that arrived meanwhile. A server that died may have reported none of them; then what its next run reported
 // first comes first.
-func during[T interface{ told() *history.Event }](v *View, c *call, all []T) (out []T) {
+func during[T any](v *View, c *call, all []stated[T]) (out []stated[T]) {
 	sent := c.started()
 	for _, x := range all {
-		e := x.told()
 		switch {
-		case v.before(e, sent):
-			out = []T{x}
-		case !v.before(c.Event, e):
+		case v.before(x.e, sent):
+			out = []stated[T]{x}
+		case !v.before(c.Event, x.e):
 			out = append(out, x)
-		case v.startedBetween(c.Event, e):
-			return append([]T{x}, out...)
+		case v.startedBetween(c.Event, x.e):
+			return append([]stated[T]{x}, out...)
 		default: // reported after the call by the same server process: later versions come from other calls
 			return out
 		}
@@ -136,16 +131,14 @@ func during[T interface{ told() *history.Event }](v *View, c *call, all []T) (ou
 // own commit.
 func (v *View) startedBetween(a, b *history.Event) bool {
 	return slices.ContainsFunc(v.starts, func(s *history.Event) bool {
-		return !v.before(s, a) && !v.before(b, s) && !v.committedAfter(s, b)
+		p := v.places[b.PlaceID]
+		return !v.before(s, a) && !v.before(b, s) && !(p != nil && p.committedAfter(v, b.Revision, s))
 	})
 }
 
-// committedAfter reports whether a reported version belongs to a commit after a moment.
-func (v *View) committedAfter(moment, told *history.Event) bool {
-	p := v.places[told.PlaceID]
-	return p != nil && slices.ContainsFunc(p.commits, func(c *history.Event) bool {
-		return c.Revision == told.Revision && !v.before(c, moment)
-	})
+// committedAfter reports whether a revision was committed after an event.
+func (p *place) committedAfter(v *View, revision int64, e *history.Event) bool {
+	return slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision == revision && !v.before(c, e) })
 }
 
 // knows reports whether the place's whole content had been reported when the call was sent.

@@ -69,7 +69,7 @@ func (k *claim) clausesOf() []string {
 
 // recall learns the person and link of a claim made before the run.
 func (s *second) recall(p *place, k *claim) {
-	if vs := p.content.grants[k.id]; len(vs) > 0 && !k.revoked && !vs[0].removed && s.view.before(vs[0].e, s.view.begun) {
+	if vs := p.content.grants[k.id]; len(vs) > 0 && !k.revoked && vs[0].is.there && s.view.before(vs[0].e, s.view.begun) {
 		s.credentials(k, &vs[0], nil)
 	}
 }
@@ -81,7 +81,7 @@ func (s *second) grant(p *place, k *claim) {
 		s.of(clause).checked++
 	}
 	versions := during(s.view, k.call, p.content.grants[k.id])
-	if k.ends != 0 && k.ends < k.At && (len(versions) == 0 || versions[len(versions)-1].removed) {
+	if k.ends != 0 && k.ends < k.At && (len(versions) == 0 || !versions[len(versions)-1].is.there) {
 		return // what ended long ago leaves the content
 	}
 	if len(versions) == 0 {
@@ -114,8 +114,8 @@ func (s *second) grant(p *place, k *claim) {
 
 // differs compares a version with what was asked for; "" if they match, else how it differs and in what.
 func (k *claim) differs(x version) (why, field string) {
-	g := x.grant
-	switch gone := x.removed || g.Revoked; {
+	g := x.is
+	switch gone := !g.there || g.Revoked; {
 	case k.revoked && !gone:
 		return "it was revoked, but the server's content still has it", "revoked"
 	case k.revoked:
@@ -140,15 +140,15 @@ func (s *second) doors(p *place, k *claim, x *version) {
 	}
 	t.checked++
 	switch kept := s.view.keptBy(p, k); { // [PERM-6]
-	case k.doors != nil && !sameSet(k.doors, x.grant.Doors):
-		t.bad(k.Event, "%s names %s, but has %s in the server's content", k.id, amount.Many(len(k.doors), "door"), amount.Many(len(x.grant.Doors), "door"))
-	case k.doors == nil && k.kind == "permit" && kept != nil && !sameSet(kept.grant.Doors, x.grant.Doors):
+	case k.doors != nil && !sameSet(k.doors, x.is.Doors):
+		t.bad(k.Event, "%s names %s, but has %s in the server's content", k.id, amount.Many(len(k.doors), "door"), amount.Many(len(x.is.Doors), "door"))
+	case k.doors == nil && k.kind == "permit" && kept != nil && !sameSet(kept.is.Doors, x.is.Doors):
 		t.bad(k.Event, "%s names no doors, but its scope changed", k.id)
-	case !s.entryDoors(p, k, x.grant.Doors):
+	case !s.entryDoors(p, k, x.is.Doors):
 		t.bad(k.Event, "%s is new and names no doors, but doesn't have the place's entry doors in the server's content", k.id)
-	case len(x.grant.Doors) == 0:
+	case len(x.is.Doors) == 0:
 		t.bad(k.Event, "%s has no doors in the server's content", k.id)
-	case !s.own(p, x.grant.Doors):
+	case !s.own(p, x.is.Doors):
 		t.bad(k.Event, "%s has doors of another place in the server's content", k.id)
 	}
 }
@@ -169,7 +169,7 @@ func (v *View) keptBy(p *place, k *claim) *version {
 	sent := k.started()
 	for i, x := range p.content.grants[k.id] {
 		switch {
-		case v.before(x.e, sent) && !x.removed:
+		case v.before(x.e, sent) && x.is.there:
 			out = &p.content.grants[k.id][i]
 		case !v.before(x.e, sent) && !v.before(sent, x.e):
 			return nil
@@ -186,8 +186,8 @@ func (s *second) own(p *place, doors []string) bool {
 // credentials checks that a phone has one hash per place and a hash one phone, and that the same holds for the links of
 // a permit.
 func (s *second) credentials(k *claim, x *version, clauses []string) {
-	if k.phone != "" && x.grant.PhoneHash != "" {
-		mark, hash := k.place+" "+k.phone, k.place+" "+x.grant.PhoneHash
+	if k.phone != "" && x.is.PhoneHash != "" {
+		mark, hash := k.place+" "+k.phone, k.place+" "+x.is.PhoneHash
 		switch {
 		case s.phones[mark] == "" && s.people[hash] == "":
 			s.phones[mark], s.people[hash] = hash, mark
@@ -198,9 +198,9 @@ func (s *second) credentials(k *claim, x *version, clauses []string) {
 	if k.token == "" {
 		return
 	}
-	mark, hash := "token "+k.token, "hash "+x.grant.TokenHash
+	mark, hash := "token "+k.token, "hash "+x.is.TokenHash
 	switch {
-	case x.grant.TokenHash == "":
+	case x.is.TokenHash == "":
 		s.breach(k.call, clauses, "%s has no link in the server's content", k.id) // [PERM-1]
 	case s.links[mark] == "" && s.links[hash] == "":
 		s.links[mark], s.links[hash] = hash, mark

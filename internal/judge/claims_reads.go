@@ -21,14 +21,8 @@ func (v *View) readBack() book {
 		if !c.ok() {
 			continue
 		}
-		items := c.Items
-		if c.Out["permitId"] != nil {
-			items = append(items, any(c.Out))
-		}
-		for _, item := range items {
-			p, _ := item.(map[string]any)
-			id, _ := p["permitId"].(string)
-			v.readOne(b, c, p, last[id])
+		for _, p := range c.permits() {
+			v.readOne(b, c, p, last[text(p, "permitId")])
 		}
 	}
 	return b
@@ -59,7 +53,7 @@ func (v *View) readOne(b book, c *call, p map[string]any, claims []*claim) {
 	if k == nil || k.crowded || v.changedBySomebody(k, c) {
 		return
 	}
-	state, _ := p["state"].(string)
+	state := text(p, "state")
 	if k.revoked {
 		b.of("PERM-4").checked++
 		if state != "revoked" { // [PERM-4]
@@ -108,7 +102,6 @@ const manyDoors = 200
 // such a door.
 func (v *View) doorRules() *tally {
 	t := &tally{}
-	places := v.placeOfToken()
 	for _, c := range v.calls() {
 		if c.Route != createRoute || c.Method != "POST" {
 			continue
@@ -124,7 +117,7 @@ func (v *View) doorRules() *tally {
 				if v.told && v.doors[id] == nil && !c.ok() {
 					why = id + ", which is no door of the lab"
 				}
-				if b := v.doors[id]; b != nil && b.place != places(c) && places(c) != "" {
+				if b := v.doors[id]; b != nil && b.place != v.placeOf(c) && v.placeOf(c) != "" {
 					why, foreign = fmt.Sprintf("%s of another place", id), append(foreign, id)
 				}
 			}
@@ -133,8 +126,7 @@ func (v *View) doorRules() *tally {
 			continue
 		}
 		if c.ok() {
-			t.checked++
-			t.bad(c.Event, "a permit with %s was registered", why) // [PERM-6]
+			t.breaks(c.Event, "a permit with %s was registered", why) // [PERM-6]
 		} else if c.Code == "invalid_door_ids" || c.Code == "empty_door_ids" {
 			t.checked++
 			invalid := texts(c.Out["invalid"])

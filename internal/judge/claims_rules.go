@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -15,7 +16,6 @@ const policiesRoute = "/device/v1/doors/{id}/policies"
 
 // policies compares each stored or removed window policy with the server's content (ENT-2).
 func (s *second) policies() {
-	places := s.view.placeOfToken()
 	last := map[string]*call{} // by door
 	for i, c := range s.view.calls() {
 		if c.Route != policiesRoute || c.Method == "GET" || !c.ok() || c.SentNs == 0 {
@@ -23,17 +23,14 @@ func (s *second) policies() {
 		}
 		crowded := last[c.Path] != nil && last[c.Path].overlaps(c) || crowdedLater(s.view.calls()[i+1:], c)
 		last[c.Path] = c
-		p := s.view.places[places(c)]
+		p := s.view.places[s.view.placeOf(c)]
 		if crowded || !s.view.knows(p, c) {
 			continue
 		}
 		t := s.of("ENT-2")
 		t.checked++
-		found := false
-		for _, w := range during(s.view, c, p.content.windows) {
-			found = found || c.stored(w.is)
-		}
-		if !found { // [ENT-2]
+		stored := func(w stated[[]refWindow]) bool { return c.stored(w.is) }
+		if !slices.ContainsFunc(during(s.view, c, p.content.windows), stored) { // [ENT-2]
 			t.bad(c.Event, "%s %s of %s was answered with 200, but the server's content says otherwise", c.Method, c.Route, c.Path)
 		}
 	}
@@ -61,7 +58,7 @@ func (c *call) stored(windows []refWindow) bool {
 	if json.Unmarshal(raw, &want) != nil {
 		return true // not in the contract's form: nothing to compare
 	}
-	mode, _ := c.In["mode"].(string)
+	mode := c.in("mode")
 	starts, _ := instant(want.StartsAt)
 	ends, _ := instant(want.EndsAt)
 	starts, ends = stored(starts), stored(ends)
@@ -81,10 +78,7 @@ const unixZero = -62_135_596_800_000
 
 // stored is how a window's start or end is stored, in Unix ms.
 func stored(ms int64) int64 {
-	if ms == 0 {
-		return unixZero
-	}
-	return ms
+	return cmp.Or(ms, unixZero)
 }
 
 // removed reports whether a door's windows that were to be deleted are gone.

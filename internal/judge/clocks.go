@@ -153,6 +153,27 @@ func sooner(a, b *history.Event) bool {
 	return a.Seq < b.Seq
 }
 
+// firstOf is the first event in a list that fits, nil if none does.
+func firstOf(events []*history.Event, fits func(e *history.Event) bool) *history.Event {
+	if i := slices.IndexFunc(events, fits); i >= 0 {
+		return events[i]
+	}
+	return nil
+}
+
+// earliest is the first of some events, nil if there are none.
+func earliest(events ...[]*history.Event) *history.Event {
+	var out *history.Event
+	for _, es := range events {
+		for _, e := range es {
+			if out == nil || sooner(e, out) {
+				out = e
+			}
+		}
+	}
+	return out
+}
+
 // before reports whether a certainly came before b. If the clocks leave it open, neither did; so ask whether a breach
 // is certain, and for an excuse ask whether its opposite is certain.
 func (v *View) before(a, b *history.Event) bool {

@@ -2,8 +2,10 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -33,11 +35,9 @@ func (v *View) misanswered(t *tally, o vocab.Outcome) {
 	for _, e := range v.misfits {
 		switch {
 		case e.Outcome == o:
-			t.checked++
-			t.bad(e, "%s %s ended %s, but was answered with %d", e.Method, e.Route, o, e.Status) // [CMD-1] [CMD-2] [CMD-3] [CMD-4]
+			t.breaks(e, "%s %s ended %s, but was answered with %d", e.Method, e.Route, o, e.Status) // [CMD-1] [CMD-2] [CMD-3] [CMD-4]
 		case o == vocab.Reported && e.Status == 200:
-			t.checked++
-			t.bad(e, "%s %s was answered with 200 and outcome %q", e.Method, e.Route, e.Outcome) // [CMD-1]
+			t.breaks(e, "%s %s was answered with 200 and outcome %q", e.Method, e.Route, e.Outcome) // [CMD-1]
 		}
 	}
 }
@@ -45,23 +45,10 @@ func (v *View) misanswered(t *tally, o vocab.Outcome) {
 // told is the first event that revealed outcome o of a command: an answer, or the record if nobody was answered (entry
 // by people, a lost answer); nil if there is none.
 func (c *command) told(o vocab.Outcome) *history.Event {
-	var answered, recorded []*history.Event
-	definitely := false
-	for _, e := range c.answers {
-		definitely = definitely || definite(e)
-		if e.Outcome == o {
-			answered = append(answered, e)
-		}
+	if slices.ContainsFunc(c.answers, definite) {
+		return earliest(each.If(c.answers, func(e *history.Event) bool { return e.Outcome == o }))
 	}
-	if definitely {
-		return earliest(answered)
-	}
-	for _, e := range c.records {
-		if results[e.Result] == o {
-			recorded = append(recorded, e)
-		}
-	}
-	return earliest(recorded)
+	return earliest(each.If(c.records, func(e *history.Event) bool { return results[e.Result] == o }))
 }
 
 // cmd1 judges CMD-1: a reported command has exactly one actuation, before the answer, of the right kind at the right
@@ -76,8 +63,7 @@ func cmd1(v *View) Verdict {
 func (v *View) cmd1() *tally {
 	t := &tally{}
 	for _, e := range v.nameless {
-		t.checked++
-		t.bad(e, "%s %s was answered with 200, but without a commandId", e.Method, e.Route) // [CMD-1]
+		t.breaks(e, "%s %s was answered with 200, but without a commandId", e.Method, e.Route) // [CMD-1]
 	}
 	v.misanswered(t, vocab.Reported)
 	for _, c := range v.order {

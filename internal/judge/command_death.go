@@ -98,9 +98,8 @@ func (v *View) lastLooks() map[string]*history.Event {
 			last.see(e.PlaceID, e)
 		}
 	}
-	places := v.placeOfToken()
 	for _, r := range v.calls() {
-		if place := places(r); r.ok() && !r.Own && len(r.Told) > 0 && place != "" {
+		if place := v.placeOf(r); r.ok() && !r.Own && len(r.Told) > 0 && place != "" {
 			last.see(place, r.Event)
 		}
 	}

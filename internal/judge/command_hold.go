@@ -123,7 +123,7 @@ func (h *holds) through(b *board, active map[int]*hold, e *history.Event) {
 		}
 		down := e.Kind == history.Line && e.Op == "down" || e.Kind == history.Offline
 		pulse := e.Kind == history.Actuation && e.Channel == channel && e.Action == "pulse"
-		reboot := slices.ContainsFunc(b.deaths, func(d *history.Event) bool { return sooner(a.act, d) && sooner(d, e) })
+		reboot := b.diedBetween(a.act, e)
 		tried := e.Kind == history.Presented || e.Kind == history.Actuation && (e.Cause == "command" || e.Cause == "onsite" || e.Cause == "free") // what the board does by itself shows nobody a hold
 		a.against = a.against || down || pulse || reboot || tried && e.At-a.act.At >= a.stoodMs()
 	}
@@ -140,10 +140,9 @@ func (h *holds) seen(b *board, a *hold) bool {
 func (h *holds) looks(place string) []*history.Event {
 	if h.at == nil {
 		h.at = map[string][]*history.Event{}
-		places := h.v.placeOfToken()
 		for _, c := range h.v.calls() {
 			doors := strings.HasPrefix(c.Route, "/device/v1/devices") || strings.HasPrefix(c.Route, "/device/v1/doors")
-			if at := places(c); at != "" && doors && c.ok() && c.Method == "GET" {
+			if at := h.v.placeOf(c); at != "" && doors && c.ok() && c.Method == "GET" {
 				h.at[at] = append(h.at[at], c.Event)
 			}
 		}

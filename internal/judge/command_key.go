@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,8 +35,7 @@ func cmd5(v *View) Verdict {
 func (v *View) cmd5() (t *tally, repeats int) {
 	t = &tally{}
 	for _, e := range v.unasked {
-		t.checked++
-		t.bad(e, "%s did %s for a command without an id", e.BoardID, e.Action) // [CMD-5]
+		t.breaks(e, "%s did %s for a command without an id", e.BoardID, e.Action) // [CMD-5]
 	}
 	for _, c := range v.order {
 		v.sentOnce(t, c)
@@ -160,10 +160,7 @@ func (v *View) used(k *keyUse) bool {
 
 // start is where the run began; before everything if the history covers the target's whole life.
 func (v *View) start() *history.Event {
-	if v.begun == nil {
-		return &history.Event{}
-	}
-	return v.begun
+	return cmp.Or(v.begun, &history.Event{})
 }
 
 // forgot reports an answer that must not come under a settled key, whatever was asked: a success or a server error

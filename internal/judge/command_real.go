@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -80,12 +81,7 @@ func (v *View) handAt(id string, at *history.Event) (hand bool) {
 
 // reported is the first report with a result from the board that the command went to.
 func (c *command) reported(result vocab.Result) *history.Event {
-	for _, e := range c.reports {
-		if e.Result == result && e.BoardID == c.to.id {
-			return e
-		}
-	}
-	return nil
+	return firstOf(c.reports, func(e *history.Event) bool { return e.Result == result && e.BoardID == c.to.id })
 }
 
 func outcomeOf(report *history.Event) string {
@@ -107,7 +103,7 @@ func (v *View) heardAfter(c *command) bool {
 		case sooner(e, sent):
 		case e.Kind == history.Online:
 			return false
-		case p != nil && p.committedAfter(e.Revision, sent):
+		case p != nil && p.committedAfter(v, e.Revision, sent):
 			return true
 		}
 	}
@@ -116,20 +112,11 @@ func (v *View) heardAfter(c *command) bool {
 	})
 }
 
-// committedAfter reports whether a revision was committed after an event.
-func (p *place) committedAfter(revision int64, e *history.Event) bool {
-	return slices.ContainsFunc(p.commits, func(c *history.Event) bool { return c.Revision == revision && sooner(e, c) })
-}
-
 // onsiteOfGuests is the number of on-site attempts that real boards have uploaded.
 func (v *View) onsiteOfGuests() (n int) {
 	for _, s := range v.seats {
 		for _, b := range s.guests {
-			for _, e := range b.records {
-				if !v.handAt(b.id, e) {
-					n++
-				}
-			}
+			n += len(each.If(b.records, func(e *history.Event) bool { return !v.handAt(b.id, e) }))
 		}
 	}
 	return n

@@ -44,13 +44,10 @@ var refusalCodes = []vocab.Reason{"busy", "jammed", "tamper", "low_power", "main
 
 // soundReport is the first report of a command by the board it was sent to; nil if there is none.
 func (c *command) soundReport() *history.Event {
-	for _, e := range c.reports {
+	return firstOf(c.reports, func(e *history.Event) bool {
 		ok := e.Result == vocab.OK || e.Result == vocab.Refused && slices.Contains(refusalCodes, e.Reason)
-		if ok && len(c.publishes) > 0 && e.BoardID == c.publishes[0].BoardID {
-			return e
-		}
-	}
-	return nil
+		return ok && len(c.publishes) > 0 && e.BoardID == c.publishes[0].BoardID
+	})
 }
 
 // firstAnswer is the first answer with the outcome, not a repeat.
@@ -129,15 +126,11 @@ func (v *View) starting(e *history.Event) bool {
 // meanings are the requests that may have made the command: the one that got its outcome, else all under its key. A
 // request that was refused, or came after 30 days, says nothing about another one's command.
 func (c *command) meanings(v *View) (out []string) {
-	for _, e := range c.answers {
-		if definite(e) && e.Meaning != "" {
-			return []string{e.Meaning}
-		}
+	if e := firstOf(c.answers, func(e *history.Event) bool { return definite(e) && e.Meaning != "" }); e != nil {
+		return []string{e.Meaning}
 	}
 	if k := v.keys[c.key]; k != nil {
-		for _, e := range k.attempts {
-			out = append(out, e.Meaning)
-		}
+		out = each.Of(k.attempts, func(e *history.Event) string { return e.Meaning })
 	}
 	return out
 }

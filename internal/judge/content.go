@@ -18,15 +18,6 @@ type content struct {
 	tokens  map[string][]string
 	windows []stated[[]refWindow]
 	hours   []stated[refHours]
-	broken  *history.Event // a Text that isn't JSON
-}
-
-// version is a grant as of a revision.
-type version struct {
-	rev     int64
-	removed bool
-	grant   refGrant
-	e       *history.Event
 }
 
 // stated is what a place's content says from a revision on.
@@ -36,9 +27,27 @@ type stated[T any] struct {
 	is  T
 }
 
-func (s stated[T]) told() *history.Event { return s.e }
+// version is a grant as of a revision.
+type version = stated[granted]
 
-func (v version) told() *history.Event { return v.e }
+// granted is a grant, unless it isn't there any more.
+type granted struct {
+	refGrant
+	there bool
+}
+
+// say adds what an event says, unless it isn't JSON.
+func say[T any](list *[]stated[T], e *history.Event) {
+	s := stated[T]{e: e, rev: e.Revision}
+	if json.Unmarshal([]byte(e.Text), &s.is) == nil {
+		*list = append(*list, s)
+	}
+}
+
+// byRevision sorts what was said in the order in which it holds.
+func byRevision[T any](list []stated[T]) {
+	slices.SortStableFunc(list, func(a, b stated[T]) int { return cmp.Compare(a.rev, b.rev) })
+}
 
 // until is what held at a revision; the zero value if nothing had been said.
 func until[T any](list []stated[T], rev int64) (is T) {
@@ -51,7 +60,6 @@ func until[T any](list []stated[T], rev int64) (is T) {
 }
 
 func (c *content) add(e *history.Event) {
-	var err error
 	switch e.Op {
 	case history.ContentBase:
 		c.since = cmp.Or(c.since, e)
@@ -60,23 +68,16 @@ func (c *content) add(e *history.Event) {
 		}
 	case history.ContentGrant:
 		var g refGrant
-		if err = json.Unmarshal([]byte(e.Text), &g); err == nil {
+		if json.Unmarshal([]byte(e.Text), &g) == nil {
 			c.grant(e, g)
 		}
 	case history.ContentRemoved:
 		c.prepare()
-		c.grants[e.GrantID] = append(c.grants[e.GrantID], version{rev: e.Revision, removed: true, e: e})
+		c.grants[e.GrantID] = append(c.grants[e.GrantID], version{rev: e.Revision, e: e})
 	case history.ContentWindows:
-		w := stated[[]refWindow]{e: e, rev: e.Revision}
-		err = json.Unmarshal([]byte(e.Text), &w.is)
-		c.windows = append(c.windows, w)
+		say(&c.windows, e)
 	case history.ContentHours:
-		h := stated[refHours]{e: e, rev: e.Revision}
-		err = json.Unmarshal([]byte(e.Text), &h.is)
-		c.hours = append(c.hours, h)
-	}
-	if err != nil && c.broken == nil {
-		c.broken = e
+		say(&c.hours, e)
 	}
 }
 
@@ -89,7 +90,7 @@ func (c *content) prepare() {
 
 func (c *content) grant(e *history.Event, g refGrant) {
 	c.prepare()
-	c.grants[g.ID] = append(c.grants[g.ID], version{rev: e.Revision, grant: g, e: e})
+	c.grants[g.ID] = append(c.grants[g.ID], version{rev: e.Revision, is: granted{g, true}, e: e})
 	index := func(m map[string][]string, key string) {
 		if key != "" && !slices.Contains(m[key], g.ID) {
 			m[key] = append(m[key], g.ID)
@@ -101,20 +102,16 @@ func (c *content) grant(e *history.Event, g refGrant) {
 
 func (c *content) finish() {
 	for _, vs := range c.grants {
-		slices.SortStableFunc(vs, func(a, b version) int { return cmp.Compare(a.rev, b.rev) })
+		byRevision(vs)
 	}
-	slices.SortStableFunc(c.windows, func(a, b stated[[]refWindow]) int { return cmp.Compare(a.rev, b.rev) })
-	slices.SortStableFunc(c.hours, func(a, b stated[refHours]) int { return cmp.Compare(a.rev, b.rev) })
+	byRevision(c.windows)
+	byRevision(c.hours)
 }
 
 // at is a grant as a board at a revision has it.
 func (c *content) at(id string, rev int64) (refGrant, bool) {
-	for _, v := range slices.Backward(c.grants[id]) {
-		if v.rev <= rev {
-			return v.grant, !v.removed
-		}
-	}
-	return refGrant{}, false
+	h := until(c.grants[id], rev)
+	return h.refGrant, h.there
 }
 
 // of are the grants of a person at a revision.

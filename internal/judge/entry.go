@@ -98,15 +98,13 @@ func (v *View) boardDecides(n *decisions, b *board) {
 		case e.Kind == history.Presented:
 			joined = nil
 			if e.OutageAgeMs < 0 && !b.maySayLost(v, e) {
-				n.limit.checked++
-				n.limit.bad(e, "%s says that its clock is lost, but nothing has happened to it since it spoke to the server", b.id) // [OFF-2]
+				n.limit.breaks(e, "%s says that its clock is lost, but nothing has happened to it since it spoke to the server", b.id) // [OFF-2]
 			}
 			n.presented(b, p, presentation{e, paired.lines[e], line, resuming})
 		case orphan[e]:
 			n.byNobody(b, e, &line)
 		case e.Kind == history.Actuation && moved(e) && !causes[e.Cause]:
-			n.connected.checked++
-			n.connected.bad(e, "%s did %s for %q, which is not a reason to move a relay", b.id, e.Action, e.Cause) // [ENT-1]
+			n.connected.breaks(e, "%s did %s for %q, which is not a reason to move a relay", b.id, e.Action, e.Cause) // [ENT-1]
 		}
 	}
 }
@@ -126,8 +124,7 @@ func (n *decisions) byNobody(b *board, e *history.Event, line *lineState) {
 	case age > 0:
 		t = n.outage
 	}
-	t.checked++
-	t.bad(e, "%s did %s on site (%s) at outage age %s, but nobody had presented a phone or link", b.id, e.Action, e.Cause, history.Age(age)) // [ENT-1] [OFF-1] [OFF-2]
+	t.breaks(e, "%s did %s on site (%s) at outage age %s, but nobody had presented a phone or link", b.id, e.Action, e.Cause, history.Age(age)) // [ENT-1] [OFF-1] [OFF-2]
 }
 
 // presentation is a person at a reader: what the board said, what its relay did, and the state of its line.
@@ -151,8 +148,7 @@ func (n *decisions) presented(b *board, p *place, e presentation) {
 		said.At, said.WallNs = e.line.At, e.line.WallNs
 	}
 	if since, wrong := e.net.wrong(&said); wrong {
-		n.limit.checked++
-		n.limit.bad(e.Event, "%s says outage age %s, but its line has been down for %s", b.id, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-2]
+		n.limit.breaks(e.Event, "%s says outage age %s, but its line has been down for %s", b.id, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-2]
 	}
 	if over(e.OutageAgeMs) {
 		n.overLimit(b, p, e)
@@ -202,15 +198,13 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	}
 	where := fmt.Sprintf("%s at %s, revision %d, outage age %s", e.DoorID, b.id, e.Revision, history.Age(e.OutageAgeMs))
 	if b.truth && e.line == nil {
-		t.checked++
-		t.bad(e.Event, "%s: %s, but the relay's journal has no line of it", where, said(e.Event)) // [ENT-1] [OFF-1]
+		t.breaks(e.Event, "%s: %s, but the relay's journal has no line of it", where, said(e.Event)) // [ENT-1] [OFF-1]
 		return
 	}
 	if r.unknown {
 		n.unknown++
 		if b.truth && e.pulsed() != (e.Result == vocab.Opened) {
-			t.checked++
-			t.bad(e.line, "%s: %s, but the relay did %s", where, said(e.Event), e.line.Action) // [ENT-1] [OFF-1]
+			t.breaks(e.line, "%s: %s, but the relay did %s", where, said(e.Event), e.line.Action) // [ENT-1] [OFF-1]
 		}
 		return
 	}

@@ -100,8 +100,7 @@ func (v *View) invented(t *tally, b *board) {
 	made := each.Set(b.presented, func(e *history.Event) int64 { return e.RecordSeq })
 	for _, e := range b.records {
 		if !made[e.RecordSeq] {
-			t.checked++
-			t.bad(e, "record %d of %s says %s, but nobody was at its reader then", e.RecordSeq, b.id, said(e)) // [ENT-4]
+			t.breaks(e, "record %d of %s says %s, but nobody was at its reader then", e.RecordSeq, b.id, said(e)) // [ENT-4]
 		}
 	}
 }

@@ -69,12 +69,10 @@ func (v *View) ofBoth() (n int) {
 
 // recordsRead finds the last time that somebody read the records or events of each place.
 func (v *View) recordsRead() map[string]*history.Event {
-	last, places := map[string]*history.Event{}, v.placeOfToken()
+	last := latest{}
 	for _, c := range v.calls() {
 		if c.ok() && !c.Own && readsRecords.MatchString(c.Route) {
-			if was := last[places(c)]; was == nil || sooner(was, c.Event) {
-				last[places(c)] = c.Event
-			}
+			last.see(v.placeOf(c), c.Event)
 		}
 	}
 	return last
@@ -91,30 +89,20 @@ func (v *View) recorded(t *tally, c *command) int {
 	for _, e := range c.records {
 		records = distinct(append(records, e))
 	}
-	var answer *history.Event
-	for _, e := range c.answers {
-		if definite(e) {
-			answer = e
-			break
-		}
-	}
+	answer := firstOf(c.answers, definite)
 	asked := len(c.intents)+len(c.publishes)+len(c.answers) > 0
 	switch { // [ENT-4]
 	case len(records) > 1:
-		t.checked++
-		t.bad(records[1], "%s has %d records", c.id, len(records))
+		t.breaks(records[1], "%s has %d records", c.id, len(records))
 		return 0
 	case len(records) == 1 && !asked && v.hasIntents && !v.orphaned(records[0]):
-		t.checked++
-		t.bad(records[0], "record of %s, which was never requested", c.id) // [ENT-4]
+		t.breaks(records[0], "record of %s, which was never requested", c.id) // [ENT-4]
 		return 0
 	case len(records) == 0 && answer != nil && (v.struck(c) != "server" || len(c.intents) > 0 && v.resumed(c.intents[0])):
-		t.checked++
-		t.bad(answer, "%s ended %s but has no record", c.id, answer.Outcome)
+		t.breaks(answer, "%s ended %s but has no record", c.id, answer.Outcome)
 		return 0
 	case len(records) == 0 && answer == nil && len(c.intents) > 0 && (v.overdue(c.intents[0]) || v.resumed(c.intents[0])):
-		t.checked++
-		t.bad(c.intents[0], "%s was accepted but never recorded", c.id)
+		t.breaks(c.intents[0], "%s was accepted but never recorded", c.id)
 		return 0
 	case len(records) == 0:
 		return 0
@@ -147,14 +135,10 @@ func (v *View) overdue(intent *history.Event) bool {
 // resumed reports whether a server has started since an intent, and boards have connected to it: before they can, it
 // settles what its previous run left.
 func (v *View) resumed(intent *history.Event) bool {
-	for _, s := range v.starts {
-		if v.before(intent, s) {
-			return slices.ContainsFunc(v.everyBoard(), func(b *board) bool {
-				return slices.ContainsFunc(b.conn, func(e *history.Event) bool { return e.Kind == history.Online && v.before(s, e) })
-			})
-		}
-	}
-	return false
+	s := firstOf(v.starts, func(s *history.Event) bool { return v.before(intent, s) })
+	return s != nil && slices.ContainsFunc(v.everyBoard(), func(b *board) bool {
+		return slices.ContainsFunc(b.conn, func(e *history.Event) bool { return e.Kind == history.Online && v.before(s, e) })
+	})
 }
 
 // recoveryMs is how long after its start a server may take to settle what its previous run left, in wall time.
@@ -228,8 +212,7 @@ func masked(t *tally, e *history.Event) {
 				run = 0
 			}
 			if run == 8 {
-				t.checked++
-				t.bad(e, "record %s shows a phone number", e.RecordID)
+				t.breaks(e, "record %s shows a phone number", e.RecordID)
 				return
 			}
 		}

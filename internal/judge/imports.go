@@ -26,7 +26,7 @@ func imp1(v *View) Verdict {
 	known := map[rowKey]imported{}
 	byID := map[string]map[string]any{} // the last row of each id
 	seen := map[string]*history.Event{} // its last import
-	places, ended := v.placeOfToken(), v.cancellations()
+	ended := v.cancellations()
 	rows, beside, again := 0, 0, 0
 	var last *call
 	for _, c := range v.calls() {
@@ -45,7 +45,7 @@ func imp1(v *View) Verdict {
 		for i := range c.Rows {
 			rows++
 			row, _ := c.Rows[i].(map[string]any)
-			key := c.keyOf(row, places(c))
+			key := c.keyOf(row, v.placeOf(c))
 			if forgotten(known, byID, ended, key, c.At) {
 				delete(known, key)
 			}
@@ -59,7 +59,7 @@ func imp1(v *View) Verdict {
 				delete(byID, id) // cancelled since: the same row is a change
 			}
 			seen[id] = c.Event
-			if why := c.row(i, places(c), known, byID); why != "" {
+			if why := c.row(i, v.placeOf(c), known, byID); why != "" {
 				t.bad(c.Event, "%s row %d: %s", c.Route, i, why) // [IMP-1]
 				break
 			}
@@ -129,8 +129,7 @@ func (c *call) counts() string {
 	sums := map[string]int{}
 	for i, r := range c.Wrote {
 		m, _ := r.(map[string]any)
-		status, _ := m["status"].(string)
-		sums[status]++
+		sums[text(m, "status")]++
 		if n, ok := m["index"].(float64); !ok || int(n) != i {
 			return fmt.Sprintf("result %d has index %v", i, m["index"])
 		}

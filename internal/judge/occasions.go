@@ -60,12 +60,11 @@ func instants(events []*history.Event) []Occasion {
 }
 
 // presses are the occasions of requests, from when they were sent to their answer.
-func presses(calls []*call) (out []Occasion) {
-	for _, c := range calls {
+func presses(calls []*call) []Occasion {
+	return each.Of(calls, func(c *call) Occasion {
 		door := cmp.Or(c.in("doorId"), c.out("doorId")) // the door that a caller gets
-		out = append(out, Occasion{From: c.SentNs, To: c.WallNs, Place: c.PlaceID, Door: door})
-	}
-	return out
+		return Occasion{From: c.SentNs, To: c.WallNs, Place: c.PlaceID, Door: door}
+	})
 }
 
 // given is the occasion of a command, from when it was asked for.
@@ -84,10 +83,9 @@ func (v *View) given(c *command, to int64) Occasion {
 func (v *View) usedAgain() (out []Occasion) {
 	for _, key := range slices.Sorted(maps.Keys(v.keys)) {
 		k := v.keys[key]
-		if len(k.attempts) < 2 || len(out) > mostOccasions {
-			continue
+		if len(k.attempts) > 1 && len(out) <= mostOccasions {
+			out = append(out, v.moments(k.attempts)...)
 		}
-		out = append(out, v.moments(k.attempts)...)
 	}
 	return out
 }
@@ -115,11 +113,10 @@ func (v *View) lastLooked() map[string]*history.Event {
 	for _, e := range v.looks {
 		last.see(e.PlaceID, e)
 	}
-	places := v.placeOfToken()
 	for _, c := range v.calls() {
 		read := len(c.Told) > 0 || c.Method == "GET" && (c.Route == createRoute+"/{id}" || strings.HasPrefix(c.Route, "/device/"))
-		if read && c.ok() && !c.Own && places(c) != "" {
-			last.see(places(c), c.Event)
+		if place := v.placeOf(c); read && c.ok() && !c.Own && place != "" {
+			last.see(place, c.Event)
 		}
 	}
 	return last

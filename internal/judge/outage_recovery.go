@@ -62,16 +62,8 @@ func (v *View) missed(b *board) int {
 
 // recovered reports whether the board was away and came back.
 func (b *board) recovered() bool {
-	onlines := 0
-	for _, e := range b.conn {
-		if e.Kind == history.Online {
-			onlines++
-			if onlines > 1 || e.OutageAgeMs != 0 && e.Revision > 0 { // a first hello isn't a return
-				return true
-			}
-		}
-	}
-	return false
+	hellos := each.If(b.conn, func(e *history.Event) bool { return e.Kind == history.Online })
+	return len(hellos) > 1 || len(hellos) == 1 && hellos[0].OutageAgeMs != 0 && hellos[0].Revision > 0 // a first hello isn't a return
 }
 
 // converged judges a board that is connected at the end of the history, and reports whether it equals the server. It
@@ -84,8 +76,7 @@ func (v *View) converged(t *tally, b *board) bool {
 	final, last := p.commits[len(p.commits)-1], spans[len(spans)-1]
 	steps, wrong := b.steps(p)
 	if wrong != nil {
-		t.checked++
-		t.bad(wrong, "%s ends at revision %d with digest %s, but the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision]) // [OFF-4]
+		t.breaks(wrong, "%s ends at revision %d with digest %s, but the server has %s", b.id, wrong.Revision, wrong.Digest, p.digests[wrong.Revision]) // [OFF-4]
 		return false
 	}
 	if len(steps) > 0 && b.has(p) >= final.Revision {
@@ -93,8 +84,7 @@ func (v *View) converged(t *tally, b *board) bool {
 		return true
 	}
 	if connected := v.end - max(last.from, final.At); connected > FreshMs {
-		t.checked++
-		t.bad(last.online, "%s never got to revision %d, although it was connected for %s", b.id, final.Revision, secs(connected)) // [OFF-4]
+		t.breaks(last.online, "%s never got to revision %d, although it was connected for %s", b.id, final.Revision, secs(connected)) // [OFF-4]
 	}
 	return false
 }
@@ -116,8 +106,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 		got := arrived[e.RecordSeq]
 		switch {
 		case len(got) > 1:
-			t.checked++
-			t.bad(got[1], "record %d of %s arrived %d times", e.RecordSeq, b.id, len(got)) // [OFF-4]
+			t.breaks(got[1], "record %d of %s arrived %d times", e.RecordSeq, b.id, len(got)) // [OFF-4]
 		case len(got) == 1:
 			t.checked++
 			n++
@@ -126,8 +115,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 			}
 		case b.dropped[e.RecordSeq] || v.lost(b, e, due) || strange(e):
 		case e.RecordSeq < top || due(e, v.end):
-			t.checked++
-			t.bad(e, "record %d of %s never arrived", e.RecordSeq, b.id) // [OFF-4]
+			t.breaks(e, "record %d of %s never arrived", e.RecordSeq, b.id) // [OFF-4]
 		}
 	}
 	return n
@@ -149,11 +137,10 @@ func (b *board) away() map[*history.Event]bool {
 // lost reports whether the flash was wiped with the record of a presentation in it: the record was neither due by then nor
 // overtaken by a later one.
 func (v *View) lost(b *board, e *history.Event, due func(*history.Event, int64) bool) bool {
-	i := slices.IndexFunc(b.wiped, func(w *history.Event) bool { return sooner(e, w) })
-	if i < 0 {
+	wiped := firstOf(b.wiped, func(w *history.Event) bool { return sooner(e, w) })
+	if wiped == nil {
 		return false
 	}
-	wiped := b.wiped[i]
 	lossy := false // on such a line the record may not have got through, connected or not
 	for _, l := range b.conn {
 		switch {

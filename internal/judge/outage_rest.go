@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -30,10 +31,7 @@ var resting = map[string]string{"open": "pulse", "close": "lock", "hold": "hold"
 
 // behaviour is what a channel should do; close if never configured.
 func (p outagePolicy) behaviour(channel int) string {
-	if b := p.Channels[channel]; b != "" {
-		return b
-	}
-	return "close"
+	return cmp.Or(p.Channels[channel], "close")
 }
 
 // due is the outage age in ms at which the behaviour shows.
@@ -60,9 +58,7 @@ func off3(v *View) Verdict {
 			continue
 		}
 		for _, o := range b.outages(t, v) {
-			for _, e := range o.told {
-				told = append(told, v.since(e, forever))
-			}
+			told = append(told, each.Of(o.told, func(e *history.Event) Occasion { return v.since(e, forever) })...)
 			if o.judge(t, b, &late) {
 				outages++
 			}
@@ -228,8 +224,7 @@ func (r *rester) actuation(e *history.Event) {
 func (r *rester) rests(e *history.Event, c *restingChannel) {
 	r.age(e)
 	if since, wrong := r.line.wrong(e); wrong {
-		r.t.checked++
-		r.t.bad(e, "%s channel %d says outage age %s, but its line has been down for %s", r.b.id, e.Channel, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-3]
+		r.t.breaks(e, "%s channel %d says outage age %s, but its line has been down for %s", r.b.id, e.Channel, history.Age(e.OutageAgeMs), history.Age(since)) // [OFF-3]
 	}
 	if p := r.cur.policy; r.wiped || c.held || p.behaviour(e.Channel) != "close" || p.GraceSec != unset.GraceSec {
 		r.cur.told = append(r.cur.told, e)
@@ -292,8 +287,7 @@ func (o outage) judge(t *tally, b *board, late *int64) bool {
 			if o.silent && o.age >= 0 && o.age < due+restSilentMs {
 				continue
 			}
-			t.checked++
-			t.bad(o.last, "%s channel %d shows nothing at outage age %s, but %s is due from %s",
+			t.breaks(o.last, "%s channel %d shows nothing at outage age %s, but %s is due from %s",
 				b.id, channel, history.Age(o.age), o.policy.behaviour(channel), history.Age(due))
 		}
 	}

@@ -73,8 +73,7 @@ func perm5(v *View) Verdict {
 	t := &tally{}
 	longest, registered, refused, shorter := int64(0), 0, 0, 0
 	var cases []*call
-	places := v.placeOfToken()
-	doors := v.longest(places)
+	doors := v.longest()
 	for _, c := range v.calls() {
 		from, okFrom := instant(c.In["startsAt"])
 		to, okTo := instant(c.In["endsAt"])
@@ -87,7 +86,7 @@ func perm5(v *View) Verdict {
 			t.bad(c.Event, "%s", why)
 		}
 		if !c.ok() {
-			if why := c.wronglyRefused(to-from, v.doors, places(c)); why != "" { // [PERM-5]
+			if why := c.wronglyRefused(to-from, v.doors, v.placeOf(c)); why != "" { // [PERM-5]
 				t.bad(c.Event, "a permit of %s was refused as %s%s", secs(to-from), c.Code, why)
 			}
 			if tooLong {
@@ -146,15 +145,10 @@ func perm7(v *View) Verdict {
 		if !c.ok() || c.Method != "GET" {
 			continue
 		}
-		items := c.Items
-		if c.Out["permitId"] != nil {
-			items = append(items, any(c.Out))
-		}
-		for _, item := range items {
-			p, _ := item.(map[string]any)
+		for _, p := range c.permits() {
 			from, okFrom := instant(p["startsAt"])
 			to, okTo := instant(p["endsAt"])
-			state, _ := p["state"].(string)
+			state := text(p, "state")
 			if !okFrom || !okTo {
 				continue
 			}

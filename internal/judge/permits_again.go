@@ -19,7 +19,7 @@ func (v *View) relinked(was, c *call) bool {
 	if v.begun != nil && slices.ContainsFunc(v.starts, between) {
 		return false
 	}
-	if p := v.places[c.PlaceID]; p != nil && slices.ContainsFunc(p.content.grants[id], func(x version) bool { return (x.removed || x.grant.Revoked) && between(x.e) }) {
+	if p := v.places[c.PlaceID]; p != nil && slices.ContainsFunc(p.content.grants[id], func(x version) bool { return (!x.is.there || x.is.Revoked) && between(x.e) }) {
 		return false
 	}
 	revokes := func(r *call) bool {

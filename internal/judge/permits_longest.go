@@ -11,14 +11,13 @@ import (
 // longest is how long permits may be for the doors whose entryPermitMaxHours the run itself has set. Other doors may
 // have any maximum up to 720 h, and so may a door of a shared target on which others work, too.
 type longest struct {
-	v      *View
-	places func(*call) string
-	set    map[string][]*call    // by door
-	asked  map[[2]string][]*call // the creates by place and reference, nil until needed
+	v     *View
+	set   map[string][]*call    // by door
+	asked map[[2]string][]*call // the creates by place and reference, nil until needed
 }
 
-func (v *View) longest(places func(*call) string) *longest {
-	l := &longest{v: v, places: places, set: map[string][]*call{}}
+func (v *View) longest() *longest {
+	l := &longest{v: v, set: map[string][]*call{}}
 	if v.begun != nil && v.begun.Op != history.Quiet {
 		return l
 	}
@@ -87,7 +86,7 @@ func (l *longest) of(door string, c *call) float64 {
 
 // entries are the doors that were surely entry doors while a create was decided.
 func (l *longest) entries(c *call) (doors []string) {
-	p := l.v.places[l.places(c)]
+	p := l.v.places[l.v.placeOf(c)]
 	if p == nil || l.v.begun != nil || c.SentNs == 0 {
 		return nil
 	}
@@ -100,20 +99,20 @@ func (l *longest) entries(c *call) (doors []string) {
 	return doors
 }
 
+// key is a create's place and reference.
+func (l *longest) key(c *call) [2]string { return [2]string{l.v.placeOf(c), c.in("externalRef")} }
+
 // first reports whether nothing can have stored doors under a create's reference before it.
 func (l *longest) first(c *call) bool {
 	if l.asked == nil {
 		l.asked = map[[2]string][]*call{}
-		for _, all := range [][]*call{l.v.known(), l.v.unsure()} {
-			for _, x := range all {
-				if x.Route == createRoute && x.Method == "POST" && (x.Status < 400 || x.Status >= 500) {
-					key := [2]string{l.places(x), x.in("externalRef")}
-					l.asked[key] = append(l.asked[key], x)
-				}
+		for _, x := range slices.Concat(l.v.known(), l.v.unsure()) {
+			if x.Route == createRoute && x.Method == "POST" && (x.Status < 400 || x.Status >= 500) {
+				l.asked[l.key(x)] = append(l.asked[l.key(x)], x)
 			}
 		}
 	}
-	return !slices.ContainsFunc(l.asked[[2]string{l.places(c), c.in("externalRef")}], func(x *call) bool {
+	return !slices.ContainsFunc(l.asked[l.key(c)], func(x *call) bool {
 		return x.Event != c.Event && sooner(x.started(), c.Event)
 	})
 }

@@ -79,12 +79,7 @@ func (d *drive) outlasted(x *board, fall *history.Event) *history.Event {
 	if d.by.Action != "pulse" {
 		return nil
 	}
-	for _, r := range x.deaths {
-		if r.Seq > d.by.Seq && r.At+pulseLateMs < fall.At {
-			return r
-		}
-	}
-	return nil
+	return firstOf(x.deaths, func(r *history.Event) bool { return r.Seq > d.by.Seq && r.At+pulseLateMs < fall.At })
 }
 
 // atEnd judges the drive of a board that is connected when the history ends.
@@ -218,7 +213,6 @@ func (d *drive) falls(b book, x *board, e *history.Event) {
 	if d.resting {
 		clause = "OFF-3"
 	}
-	b.of(clause).checked++
-	b.of(clause).bad(e, "%s channel %d fell while it was held, and its journal doesn't mention it", x.id, d.by.Channel) // [CMD-7] [OFF-3]
+	b.of(clause).breaks(e, "%s channel %d fell while it was held, and its journal doesn't mention it", x.id, d.by.Channel) // [CMD-7] [OFF-3]
 	*d = drive{boot: d.boot}
 }

@@ -1,21 +1,11 @@
 package judge
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
-	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
-
-// enter notes a place's entry doors from an event on, in the order in which callers get them.
-func (p *place) enter(e *history.Event) {
-	x := stated[[]string]{e: e}
-	if json.Unmarshal([]byte(e.Text), &x.is) == nil {
-		p.entries = append(p.entries, x)
-	}
-}
 
 // phoneDecided parses a call to a place's number; nil if nothing was decided or the caller is unknown.
 func (v *View) phoneDecided(c *call, skew int64) *deciding {

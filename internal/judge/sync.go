@@ -107,11 +107,11 @@ func (f *freshness) refilled(v *View, b *board, p *place, op string) {
 		if n := slices.IndexFunc(life, loses); n >= 0 {
 			life = life[:n]
 		}
-		n := slices.IndexFunc(life, func(e *history.Event) bool { return e.Kind == history.Online })
-		if n < 0 || v.begun != nil && sooner(life[n], v.begun) {
+		hello := firstOf(life, func(e *history.Event) bool { return e.Kind == history.Online })
+		if hello == nil || v.begun != nil && sooner(hello, v.begun) {
 			continue
 		}
-		hello, last := life[n], life[len(life)-1]
+		last := life[len(life)-1]
 		var c *history.Event
 		for _, x := range p.commits {
 			if means(x) == op && v.before(x, hello) {
@@ -122,10 +122,10 @@ func (f *freshness) refilled(v *View, b *board, p *place, op string) {
 			continue
 		}
 		got := step{at: never}
-		if n := slices.IndexFunc(life, func(e *history.Event) bool {
+		if e := firstOf(life, func(e *history.Event) bool {
 			return e.Revision >= c.Revision && (e.Kind == history.Online || p.good(b, e))
-		}); n >= 0 {
-			got = step{life[n].Revision, life[n].At, life[n]}
+		}); e != nil {
+			got = step{e.Revision, e.At, e}
 		}
 		f.commit(v, b, c, slices.DeleteFunc(slices.Clone(b.spans()), func(sp span) bool {
 			return sooner(sp.online, hello) || sooner(last, sp.online)
@@ -160,8 +160,8 @@ func (c *content) concerns(e *history.Event, op string) bool {
 // ended reports whether a grant was over at a presentation, as the board had it, whatever else had become of it.
 func (c *content) ended(id string, e *history.Event) bool {
 	for _, was := range slices.Backward(c.grants[id]) {
-		if !was.removed && was.rev <= e.Revision {
-			return was.grant.EndsAt != 0 && e.At >= was.grant.EndsAt
+		if was.is.there && was.rev <= e.Revision {
+			return was.is.EndsAt != 0 && e.At >= was.is.EndsAt
 		}
 	}
 	return false
@@ -193,8 +193,7 @@ func (f *freshness) commit(v *View, b *board, c *history.Event, spans []span, go
 		}
 		connected += max(0, min(sp.to, v.end)-start)
 		if connected > FreshMs { // [SYNC-1] [SYNC-2]
-			f.checked++
-			f.bad(c, "revision %d (%s) never reached %s, although it was connected for %s", c.Revision, c.Op, b.id, secs(connected))
+			f.breaks(c, "revision %d (%s) never reached %s, although it was connected for %s", c.Revision, c.Op, b.id, secs(connected))
 			return
 		}
 		if sp.to == never {
@@ -247,12 +246,10 @@ func (f *freshness) differs(b *board, p *place, op string, wrong *history.Event,
 	}
 	switch {
 	case suspect != nil:
-		f.checked++
-		f.bad(wrong, "%s acknowledged revision %d with content that differs from the server's, which has revision %d (%s) in it",
+		f.breaks(wrong, "%s acknowledged revision %d with content that differs from the server's, which has revision %d (%s) in it",
 			b.id, wrong.Revision, suspect.Revision, op)
 	case !other && op == "register":
-		f.checked++
-		f.bad(wrong, "%s acknowledged revision %d with content that differs from the server's", b.id, wrong.Revision)
+		f.breaks(wrong, "%s acknowledged revision %d with content that differs from the server's", b.id, wrong.Revision)
 	}
 }
 

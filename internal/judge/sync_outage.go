@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/history"
@@ -52,8 +51,8 @@ const reachesMs = 2000
 
 // lookedAfter reports whether the board came back after a decision, and somebody looked then.
 func (v *View) lookedAfter(b *board, e *history.Event) bool {
-	back := slices.IndexFunc(b.conn, func(c *history.Event) bool { return c.Kind == history.Online && sooner(e, c) })
-	return back >= 0 && v.lookedSince(b, b.conn[back])
+	back := firstOf(b.conn, func(c *history.Event) bool { return c.Kind == history.Online && sooner(e, c) })
+	return back != nil && v.lookedSince(b, back)
 }
 
 // onsite reports whether an event is a decision or movement that the board made by itself.
@@ -92,12 +91,8 @@ func (v *View) waits(b *board, e *history.Event) *history.Event {
 		return nil
 	}
 	was, now := p.content.rule(e), *e
-	i := slices.IndexFunc(p.commits, func(c *history.Event) bool {
+	return firstOf(p.commits, func(c *history.Event) bool {
 		now.Revision = c.Revision
 		return c.Revision > e.Revision && !sooner(e, c) && p.content.rule(&now).allow != was.allow
 	})
-	if i < 0 {
-		return nil
-	}
-	return p.commits[i]
 }

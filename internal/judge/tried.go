@@ -167,10 +167,9 @@ func (v *View) looked() map[string][]*history.Event {
 			boards.see(e.PlaceID, e)
 		}
 	}
-	places := v.placeOfToken()
 	for _, c := range v.calls() {
 		if c.ok() && c.Method == "GET" && c.Route == createRoute+"/{id}" {
-			permits.see(places(c), c.Event)
+			permits.see(v.placeOf(c), c.Event)
 		}
 	}
 	out := map[string][]*history.Event{}

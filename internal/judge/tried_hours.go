@@ -51,7 +51,6 @@ func (c *content) hoursUntil(v *View, e *history.Event) (now refHours, known boo
 
 // looksAtHours are all looks at a place, in order.
 func (v *View) looksAtHours(p *place) (out []look) {
-	places := v.placeOfToken()
 	for _, c := range v.calls() {
 		door := ""
 		switch {
@@ -62,7 +61,7 @@ func (v *View) looksAtHours(p *place) (out []look) {
 				out = append(out, look{c.Event, func(was, now refHours) bool { return was.shows(c, shown) != "" }})
 			}
 			continue
-		case c.Route == policiesRoute && c.ok() && c.Method == "GET" && places(c) == p.id:
+		case c.Route == policiesRoute && c.ok() && c.Method == "GET" && v.placeOf(c) == p.id:
 			out = append(out, look{c.Event, func(was, now refHours) bool { return p.content.switches(c.Path, c.At, was, now) }})
 			continue
 		case c.Route == linkRoute && c.in("doorId") != "":

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -89,11 +90,7 @@ func HasChecker(clause string) bool {
 
 // Judge runs every checker.
 func Judge(v *View) []Verdict {
-	var out []Verdict
-	for _, c := range checkers() {
-		out = append(out, v.clocks.allow(c.Judge(v)))
-	}
-	return out
+	return each.Of(checkers(), func(c checker) Verdict { return v.clocks.allow(c.Judge(v)) })
 }
 
 // notExercised is what a row says for which nothing was seen.
@@ -121,15 +118,15 @@ func (t *tally) bad(e *history.Event, format string, args ...any) {
 	t.found = append(t.found, finding{e, fmt.Sprintf(format, args...)})
 }
 
+// breaks is bad for a case that nothing else has counted.
+func (t *tally) breaks(e *history.Event, format string, args ...any) {
+	t.checked++
+	t.bad(e, format, args...)
+}
+
 // first is the earliest finding.
 func (t *tally) first() finding {
-	f := t.found[0]
-	for _, g := range t.found[1:] {
-		if sooner(g.e, f.e) {
-			f = g
-		}
-	}
-	return f
+	return slices.MinFunc(t.found, func(a, b finding) int { return order(a.e, b.e) })
 }
 
 func (t *tally) verdict(v *View, clause, number string) Verdict {
@@ -140,9 +137,7 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 		if v.notOurs(f.e) {
 			f.why += " (given by somebody else during the run)"
 		}
-		for _, g := range t.found {
-			out.Breaches = append(out.Breaches, Breach{WallNs: g.e.WallNs, Why: g.why, Others: v.notOurs(g.e)})
-		}
+		out.Breaches = each.Of(t.found, func(g finding) Breach { return Breach{WallNs: g.e.WallNs, Why: g.why, Others: v.notOurs(g.e)} })
 		out.Status = Fail
 		out.FirstBad = &Bad{Event: *f.e, Why: f.why, Timeline: v.timeline(f.e)}
 		out.Number = fmt.Sprintf("%s of %s broke it: %s", amount.Number(len(t.found)), amount.Number(t.checked+t.real), f.why)
@@ -155,10 +150,10 @@ func (t *tally) verdict(v *View, clause, number string) Verdict {
 // secs writes milliseconds as seconds, or hours from one hour on.
 func secs(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
-	if d >= time.Hour {
+	switch {
+	case d >= time.Hour:
 		return fmt.Sprintf("%.3f h", d.Hours())
-	}
-	if d < 10*time.Second {
+	case d < 10*time.Second:
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())

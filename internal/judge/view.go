@@ -63,9 +63,10 @@ type View struct {
 
 // command is everything about one command id.
 type command struct {
-	id                                                   string
-	place, door, key, op                                 string
-	intents, publishes, acts, refusals, answers, records []*history.Event
+	traffic
+	id                   string
+	place, door, key, op string
+	acts, records        []*history.Event
 
 	reports []*history.Event // Received
 	faults  []*history.Event // that hit it
@@ -75,8 +76,26 @@ type command struct {
 
 // keyUse is everything under one Idempotency-Key.
 type keyUse struct {
-	key                                   string
+	traffic
+	key string
+}
+
+// traffic is what was asked for and answered, and what the server told of it.
+type traffic struct {
 	attempts, answers, intents, publishes []*history.Event
+}
+
+func (t *traffic) add(e *history.Event) {
+	switch e.Kind {
+	case history.Attempt:
+		t.attempts = append(t.attempts, e)
+	case history.Answer:
+		t.answers = append(t.answers, e)
+	case history.Intent:
+		t.intents = append(t.intents, e)
+	case history.Publish:
+		t.publishes = append(t.publishes, e)
+	}
 }
 
 // board is everything about one board.
@@ -105,7 +124,7 @@ type place struct {
 	raised  []*history.Event // the same with what they changed: a run may have begun between the two
 	digests map[int64]string
 	content content
-	entries []stated[[]string]
+	entries []stated[[]string] // the entry doors, in the order in which callers get them
 }
 
 // NewView indexes events, which must be in order; those without a Seq get one. The slice is kept and must not change.
@@ -179,7 +198,7 @@ func (v *View) add(e *history.Event) {
 			b.onsite = append(b.onsite, e)
 		}
 	case history.Entries:
-		v.place(e.PlaceID).enter(e)
+		say(&v.place(e.PlaceID).entries, e)
 	case history.Committed, history.Content:
 		v.place(e.PlaceID).add(e)
 	case history.RecordIn:
@@ -222,16 +241,7 @@ func (v *View) addCommand(e *history.Event) {
 			k = &keyUse{key: e.Key}
 			v.keys[e.Key] = k
 		}
-		switch e.Kind {
-		case history.Attempt:
-			k.attempts = append(k.attempts, e)
-		case history.Answer:
-			k.answers = append(k.answers, e)
-		case history.Intent:
-			k.intents = append(k.intents, e)
-		case history.Publish:
-			k.publishes = append(k.publishes, e)
-		}
+		k.add(e)
 	}
 	switch named := e.CommandID != ""; {
 	case e.Kind == history.Answer && !named && e.Status == 200 && e.Meaning != "":
@@ -243,17 +253,10 @@ func (v *View) addCommand(e *history.Event) {
 		return
 	}
 	c := v.command(e)
-	switch e.Kind {
-	case history.Answer:
-		c.answers = append(c.answers, e)
-	case history.Intent:
-		c.intents = append(c.intents, e)
-	case history.Publish:
-		if c.to == nil && e.BoardID != "" {
-			c.to = v.speaker(e)
-		}
-		c.publishes = append(c.publishes, e)
+	if e.Kind == history.Publish && c.to == nil && e.BoardID != "" {
+		c.to = v.speaker(e)
 	}
+	c.add(e)
 }
 
 // command is the command of an event, updated with what the event knows about it.
@@ -330,18 +333,5 @@ func (v *View) commandsByDoor() map[string][]*command {
 func (v *View) sortedBoards() []*board {
 	out := v.everyBoard()
 	slices.SortStableFunc(out, func(a, b *board) int { return strings.Compare(a.id, b.id) })
-	return out
-}
-
-// earliest is the first of some events, nil if there are none.
-func earliest(events ...[]*history.Event) *history.Event {
-	var out *history.Event
-	for _, es := range events {
-		for _, e := range es {
-			if out == nil || sooner(e, out) {
-				out = e
-			}
-		}
-	}
 	return out
 }

@@ -127,11 +127,8 @@ func (v *View) addActuation(e *history.Event) {
 		}
 		return
 	}
-	c := v.command(e)
-	if moved(e) {
+	if c := v.command(e); moved(e) {
 		c.acts = append(c.acts, e)
-	} else {
-		c.refusals = append(c.refusals, e)
 	}
 }
 

@@ -218,7 +218,7 @@ func judgeDir(dir string, each func(Result)) (Result, error) {
 	if err != nil {
 		return res, err
 	}
-	s := settling{res: &res}
+	s := settlingOf(&res)
 	err = readHistory(filepath.Join(dir, historyFile), res.History, func(name string, world []history.Event) {
 		s.world(name, world)
 		told := res

@@ -68,10 +68,8 @@ func (res *Result) faultUses() (out []FaultUse) {
 		}
 		delete(sum, f.Name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(sum)) { // from a run by an older build
-		out = append(out, *sum[name])
-	}
-	return out
+	older := slices.Sorted(maps.Keys(sum)) // from a run by an older build
+	return append(out, each.Of(older, func(name string) FaultUse { return *sum[name] })...)
 }
 
 // complete reports whether every file of the built-in suite was played. A target that can't play some of them has to

@@ -20,8 +20,8 @@ func TestNumbersAddUp(t *testing.T) {
 		return []judge.Verdict{{Clause: "ENT-1", Status: judge.Pass, Number: number, Checked: 1}}
 	}
 	shard := func(others judge.Foreign, worlds ...[]judge.Verdict) Result {
-		var res Result
-		s := settling{res: &res, verdicts: worlds, names: make([]string, len(worlds)), shared: make([]bool, len(worlds)), played: true, told: true, unordered: 2, foreign: others}
+		res := Result{byWorld: worlds, played: true, told: true, Unordered: 2, Foreign: others}
+		s := settling{res: &res, names: make([]string, len(worlds)), shared: make([]bool, len(worlds))}
 		s.done()
 		return res
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/plot"
@@ -33,11 +34,8 @@ func own(res Result, f FileResult, id string) []plot.Chart {
 	end := f.Started.Add(time.Duration(f.Seconds * float64(time.Second)))
 	c := &course{from: f.Started, to: end, events: eventsOf(res.Events, f)}
 	out := []plot.Chart{c.steps(f)}
-	for _, t := range perBar(c.charts(Result{Files: []FileResult{f}}), c.seconds()) {
-		if t.ID != "scenarios-played" {
-			out = append(out, t)
-		}
-	}
+	tracks := perBar(c.charts(Result{Files: []FileResult{f}}), c.seconds())
+	out = append(out, each.If(tracks, func(t plot.Chart) bool { return t.ID != "scenarios-played" })...)
 	marks := append(failing(c, f.Steps), c.jumps()...)
 	for i := range out {
 		out[i].ID, out[i].Marks = id+"-"+out[i].ID, marks

@@ -9,7 +9,7 @@ import (
 
 // Settle runs the checkers over a history, world by world, and derives ledger and status.
 func (res *Result) Settle(events []history.Event) {
-	s := settling{res: res}
+	s := settlingOf(res)
 	for _, world := range worlds(events) {
 		s.world("", world)
 	}
@@ -26,48 +26,47 @@ func (res *Result) SettleVerdicts(events []history.Event, verdicts []judge.Verdi
 
 // settling judges a history whose worlds arrive one after another, so that only one has to be in memory.
 type settling struct {
-	res       *Result
-	verdicts  [][]judge.Verdict
-	names     []string
-	shared    []bool // on a target that others may have used, too
-	unordered int
-	foreign   judge.Foreign
-	played    bool
-	told      bool
-	alone     map[int]evidence
+	res    *Result
+	names  []string
+	shared []bool // on a target that others may have used, too
+}
+
+// settlingOf begins to judge a result, whatever an earlier judgement made of it.
+func settlingOf(res *Result) settling {
+	res.Unordered, res.Foreign, res.played, res.told, res.byWorld, res.alone = 0, judge.Foreign{}, false, false, nil, nil
+	return settling{res: res}
 }
 
 func (s *settling) world(name string, events []history.Event) {
-	view := judge.NewView(events)
-	s.verdicts, s.names = append(s.verdicts, judge.Judge(view)), append(s.names, name)
+	res, view := s.res, judge.NewView(events)
+	res.byWorld, s.names = append(res.byWorld, judge.Judge(view)), append(s.names, name)
 	s.shared = append(s.shared, slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Begun }))
-	s.unordered += view.Unordered()
+	res.Unordered += view.Unordered()
 	foreign := view.Foreign()
-	if s.foreign = both(s.foreign, foreign); foreign.String() != "" {
-		s.res.Note("%s", foreign)
+	if res.Foreign = both(res.Foreign, foreign); foreign.String() != "" {
+		res.Note("%s", foreign)
 	}
-	if alone := alone(s.res.Files, events); alone != nil { // only a run with one world has them
-		s.alone = alone
+	if alone := alone(res.Files, events); alone != nil { // only a run with one world has them
+		res.alone = alone
 	}
-	s.played, s.told = s.played || len(events) > 0, s.told || judge.Told(events)
+	res.played, res.told = res.played || len(events) > 0, res.told || judge.Told(events)
 }
 
 func (s *settling) done() {
 	res := s.res
-	res.Unordered, res.Foreign, res.played, res.told, res.byWorld, res.alone = s.unordered, s.foreign, s.played, s.told, s.verdicts, s.alone
 	res.Notes = slices.DeleteFunc(res.Notes, history.AboutClocks) // from an earlier judgement
 	if told := res.Clocks.Told(res.Unordered); told != "" {
 		res.Note("%s", told)
 	}
-	all := judge.Combine(s.verdicts...)
+	all := judge.Combine(res.byWorld...)
 	res.where = map[string]string{}
 	for _, v := range all {
-		for i, world := range s.verdicts {
+		for i, world := range res.byWorld {
 			if v.FirstBad != nil && slices.ContainsFunc(world, func(w judge.Verdict) bool { return w.FirstBad == v.FirstBad }) {
 				res.where[v.Clause] = s.names[i]
 			}
 		}
 	}
-	res.accuse(s.verdicts, s.names, s.shared)
+	res.accuse(res.byWorld, s.names, s.shared)
 	res.settle(all)
 }

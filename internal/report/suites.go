@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -47,9 +48,7 @@ func suites(res Result) (out []Suite) {
 			whole.Status, whole.Why = f.Status, f.Why
 		}
 	}
-	for _, f := range res.Files {
-		out = append(out, fileSuite(f, texts))
-	}
+	out = each.Of(res.Files, func(f FileResult) Suite { return fileSuite(f, texts) })
 	return append(out, Ledger(res.Ledger, res.Started),
 		Suite{Name: "run", Status: res.Status, Why: res.Reason, Started: res.Started, Cases: []Case{whole}})
 }
@@ -59,9 +58,7 @@ func fileSuite(f FileResult, texts map[*Step]string) Suite {
 	if f.Description != "" {
 		s.Properties = append(s.Properties, [2]string{"description", f.Description})
 	}
-	for _, c := range f.Clauses {
-		s.Properties = append(s.Properties, [2]string{"clause", c})
-	}
+	s.Properties = append(s.Properties, each.Of(f.Clauses, func(c string) [2]string { return [2]string{"clause", c} })...)
 	bad := false
 	for i, l := range named(f.Steps, "") {
 		st := l.step
@@ -76,23 +73,21 @@ func fileSuite(f FileResult, texts map[*Step]string) Suite {
 	if status, why := f.own(); len(s.Cases) == 0 || status != judge.Pass && status != judge.Skipped && !bad {
 		s.Cases = append(s.Cases, Case{Name: cmp.Or(f.Name, stem(f.Path)), File: f.Path, Seconds: f.Seconds, Status: status, Why: why})
 	}
-	for _, b := range f.Broken {
-		s.Cases = append(s.Cases, Case{Name: b.Clause + " " + judge.Promise(b.Clause), File: f.Path, Line: b.Line, Status: judge.Fail, Why: b.Why})
-	}
+	s.Cases = append(s.Cases, each.Of(f.Broken, func(b Broken) Case {
+		return Case{Name: b.Clause + " " + judge.Promise(b.Clause), File: f.Path, Line: b.Line, Status: judge.Fail, Why: b.Why}
+	})...)
 	return s
 }
 
 // Ledger is the suite of the guarantees.
 func Ledger(rows []judge.Row, at time.Time) Suite {
-	s := Suite{Name: "guarantees", Status: judge.Pass, Started: at}
-	for _, r := range rows {
+	return Suite{Name: "guarantees", Status: judge.Pass, Started: at, Cases: each.Of(rows, func(r judge.Row) Case {
 		c := Case{Name: r.Clause + " " + r.Promise, Status: r.Status, Why: r.Told()}
 		if r.FirstBad != nil {
 			c.Text = r.FirstBad.String()
 		}
-		s.Cases = append(s.Cases, c)
-	}
-	return s
+		return c
+	})}
 }
 
 // leaf is a step that did something, named by its path through the file.

@@ -17,6 +17,19 @@ type Any struct {
 	v any // nil, bool, int64, float64, Text, []Any, map[string]Any
 }
 
+// columns are the names that a table gives to its rows: row, and its columns if the table is in the file.
+func (a *Any) columns() map[string]bool {
+	out := map[string]bool{"row": true}
+	rows, _ := a.v.([]Any)
+	for _, r := range rows {
+		cols, _ := r.v.(map[string]Any)
+		for n := range cols {
+			out[n] = true
+		}
+	}
+	return out
+}
+
 // onlyList reports whether a list has one element that is a template and yields a list, and how long that is: [${1..3}]
 // was meant as ${1..3}.
 func (a *Any) onlyList(values []any) (n int, only bool) {

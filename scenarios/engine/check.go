@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,11 +25,8 @@ import (
 //	check_rules_out     what can't it show, by what it sends and expects?
 //	check_contract      does the contract have the fields that it expects? (only with a target's documents)
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
-	c := &checker{b: b, labels: map[string]bool{}, names: map[string]bool{}, backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}, hands: map[string]bool{},
+	c := &checker{b: b, labels: map[string]bool{}, names: maps.Clone(builtins), backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}, hands: map[string]bool{},
 		unread: unreadOf(b.Problems(), d, source)}
-	for _, n := range builtins {
-		c.names[n] = true
-	}
 	for n, value := range d.Vars {
 		c.names[n] = true
 		c.name(n, value.pos)
@@ -86,7 +84,7 @@ func (c *checker) step(s *Step) {
 		c.names[s.Background] = true
 	}
 	if s.Cases != nil {
-		c.columns(*s.Cases)
+		maps.Copy(c.names, s.Cases.columns())
 	}
 	c.literals(s)
 	c.combined(s)
@@ -104,29 +102,11 @@ func (c *checker) name(name string, pos Pos) bool {
 
 // unused reports captures that nothing uses.
 func (c *checker) unused(source string) {
-	used := map[string]bool{}
-	for _, e := range notes(c.b).exprs {
-		for n := range e.Names {
-			used[n] = true
-		}
-	}
 	for _, u := range c.captured {
+		used := func(e *Expr) bool { _, ok := e.Names[u.name]; return ok }
 		inTemplate := func(t string) bool { return expression.WordsIn(t, u.name) > 0 } // where another mistake hides the expression
-		if !used[u.name] && !slices.ContainsFunc(filled.FindAllString(source, -1), inTemplate) {
+		if !slices.ContainsFunc(notes(c.b).exprs, used) && !slices.ContainsFunc(filled.FindAllString(source, -1), inTemplate) {
 			c.b.Problem(u.pos, "%s is captured and never used: compare it with something", u.name)
-		}
-	}
-}
-
-// columns of a table become names.
-func (c *checker) columns(a Any) {
-	c.names["row"] = true
-	rows, _ := a.v.([]Any)
-	for _, r := range rows {
-		if cols, ok := r.v.(map[string]Any); ok {
-			for n := range cols {
-				c.names[n] = true
-			}
 		}
 	}
 }

@@ -19,10 +19,8 @@ func (c *checker) vacuous(d *Doc) {
 	if len(d.Steps) == 0 && !c.b.Failed() {
 		c.b.Problem(d.pos, "steps is empty: nothing would be checked")
 	}
-	fixed := map[string]bool{}
-	for _, n := range builtins {
-		fixed[n] = n != "it"
-	}
+	fixed := maps.Clone(builtins)
+	fixed["it"] = false
 	for n := range d.Vars {
 		fixed[n] = true
 	}
@@ -208,13 +206,8 @@ func (s *Step) columns(fixed map[string]bool) map[string]bool {
 		return fixed
 	}
 	out := maps.Clone(fixed)
-	out["row"] = true
-	rows, _ := s.Cases.v.([]Any)
-	for _, r := range rows {
-		cols, _ := r.v.(map[string]Any)
-		for n := range cols {
-			out[n] = out[n] || !resultFields[n] || s.verbName() == "" // the result's own field counts, if there is a result
-		}
+	for n := range s.Cases.columns() {
+		out[n] = out[n] || !resultFields[n] || s.verbName() == "" // the result's own field counts, if there is a result
 	}
 	return out
 }

@@ -17,13 +17,8 @@ func newCopies() copies {
 // before processes what a step does before its expectations are checked.
 func (k *copies) before(s *Step) {
 	if s.Cases != nil {
-		k.Vary("row")
-		rows, _ := s.Cases.v.([]Any)
-		for _, r := range rows {
-			cols, _ := r.v.(map[string]Any)
-			for n := range cols {
-				k.Vary(n)
-			}
+		for n := range s.Cases.columns() {
+			k.Vary(n)
 		}
 	}
 	k.forget(s.nested()) // it may be repeated, with the values left at its end
@@ -35,13 +30,17 @@ func (k *copies) before(s *Step) {
 	}
 	given := map[string]string{}
 	for n, v := range *s.Verbs.Set {
+		given[n] = ""
 		if t, ok := v.v.(Text); ok && len(t.parts) == 1 && t.parts[0].expr != nil {
 			given[n] = k.Source(&t.parts[0].expr.Expr)
-		} else {
-			given[n] = ""
 		}
 	}
-	for n, source := range given {
+	k.give(given)
+}
+
+// give is Give for names that a step gives at once.
+func (k *copies) give(sources map[string]string) {
+	for n, source := range sources {
 		k.Give(n, source)
 	}
 }
@@ -57,9 +56,7 @@ func (k *copies) after(s *Step) {
 	for n, e := range s.Capture {
 		given[n] = k.SourceIn(&e.Expr, answer)
 	}
-	for n, source := range given {
-		k.Give(n, source)
-	}
+	k.give(given)
 }
 
 // forget drops what is known of names that steps define.

@@ -59,7 +59,7 @@ func (c *checker) undefined() {
 		told[u.kind+u.name] = true
 		c.b.Problem(u.pos, "%s%s", nowhere(u), strictyaml.Hint(u.name, keysOf(defined)))
 	}
-	own := slices.DeleteFunc(keysOf(c.names), func(n string) bool { return slices.Contains(builtins, n) }) // all that a reference can name
+	own := slices.DeleteFunc(keysOf(c.names), func(n string) bool { return builtins[n] }) // all that a reference can name
 	maps.Copy(c.names, resultFields)
 	maps.Copy(c.names, evidence.ElementFields)
 	for _, e := range notes(c.b).exprs {

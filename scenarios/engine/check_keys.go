@@ -24,6 +24,9 @@ func (c *checker) combined(s *Step) {
 	if s.Verbs.Wait != nil && (s.Within != nil || s.Eventually || s.Never != nil) {
 		c.b.Problem(s.pos, "wait takes as long as its step: give that step within, eventually or never")
 	}
+	if a := s.Verbs.answered(); a != nil {
+		c.status(*a)
+	}
 	c.values(s)
 	c.forward("within", s.Within)
 	c.forward("never", s.Never)
@@ -31,12 +34,8 @@ func (c *checker) combined(s *Step) {
 	switch v := &s.Verbs; {
 	case v.Call != nil:
 		c.path(v.Call.Path)
-		c.status(v.Call.Answered)
 	case v.Control != nil:
 		c.path(v.Control.Path)
-		c.status(v.Control.Answered)
-	case v.Permit != nil:
-		c.status(v.Permit.Answered)
 	case v.Command != nil:
 		c.command(v.Command)
 	case v.Crash != nil:
@@ -138,7 +137,6 @@ func (c *checker) status(a Answered) {
 var answers = map[vocab.Outcome]float64{vocab.Reported: 200, vocab.Offline: 409, vocab.Refused: 502, vocab.NoResponse: 504}
 
 func (c *checker) command(v *Command) {
-	c.status(v.Answered)
 	if v.Apart && (v.Key.set() || v.Times == nil && v.Together == nil) {
 		c.b.Problem(v.Door.pos, "apart means a new key for each of several commands: give times or together, and no key")
 	}

@@ -49,8 +49,7 @@ func (x *frame) bothWays(out fields) string {
 		return ""
 	}
 	for _, other := range evidence.Opposites(int(status)) {
-		raw, _ := json.Marshal(other.Body)
-		a := &answer{Status: other.Status, Raw: raw, Body: other.Body, Headers: map[string]string{}}
+		a := answerLike(other)
 		if verbs.accepts(&asked, a) && x.fits(a, out) {
 			return strings.TrimSpace(fmt.Sprint(a.Status, " ", a.text("error")))
 		}
@@ -125,9 +124,13 @@ func (a *answer) insteadOf(status any) *answer {
 	if err != nil || (int(was)/100 == 2) != (a.Status/100 == 2) {
 		return a
 	}
-	other := evidence.Opposites(int(was))[0]
-	raw, _ := json.Marshal(other.Body)
-	return &answer{Status: other.Status, Raw: raw, Body: other.Body, Headers: map[string]string{}}
+	return answerLike(evidence.Opposites(int(was))[0])
+}
+
+// answerLike is an answer that wasn't given.
+func answerLike(o evidence.Answer) *answer {
+	raw, _ := json.Marshal(o.Body)
+	return &answer{Status: o.Status, Raw: raw, Body: o.Body, Headers: map[string]string{}}
 }
 
 // holds reports whether the step's expectations come out as the file wants.

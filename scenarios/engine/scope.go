@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -91,7 +92,7 @@ func (s *scope) get(name string) (any, bool) {
 }
 
 // builtins are the names that every expression sees besides expr's own.
-var builtins = []string{"phone", "uid", "json", "seconds", "clock_change", "seed", "file", "target", "it", "label"}
+var builtins = evidence.SetOf(`phone uid json seconds clock_change seed file target it label`)
 
 // functions are the built-in names of a file.
 func (f *fileRun) functions() map[string]any {

@@ -328,12 +328,14 @@ func (s *Step) title() string {
 	if s.Name != "" {
 		return s.Name
 	}
-	v := s.verb()
-	if v == nil {
+	switch v := s.verb().(type) {
+	case nil:
 		return "expect " + exprList(append(slices.Clone(s.Expect), s.Require...))
+	case *Steps, *VarSet, *Log:
+		return fmt.Sprintf("%s (line %d)", s.verbName(), s.pos.Line)
+	case interface{ title() string }:
+		return strings.TrimSpace(s.verbName() + " " + v.title())
+	default:
+		return strings.TrimSpace(s.verbName() + " " + firstKey(reflect.ValueOf(v).Elem()))
 	}
-	if t, ok := v.(interface{ title() string }); ok {
-		return strings.TrimSpace(s.verbName() + " " + t.title())
-	}
-	return fmt.Sprintf("%s (line %d)", s.verbName(), s.pos.Line)
 }

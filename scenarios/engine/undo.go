@@ -95,27 +95,28 @@ var (
 	boardPolicy = regexp.MustCompile(`^/device/v1/boards/([^/?]+)/netloss$`)
 )
 
+// idIn is the id in a path of some form, "" if the path has another form.
+func idIn(form *regexp.Regexp, path string) string {
+	if m := form.FindStringSubmatch(path); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // beforeLab remembers what a control API call is about to change.
 func (r *run) beforeLab(ctx context.Context, method, path string) error {
 	if !r.watches(method) {
 		return nil
 	}
-	switch {
-	case labPlace.MatchString(path):
-		return r.keepPlace(ctx, labPlace.FindStringSubmatch(path)[1])
-	case labDoor.MatchString(path):
-		if b := r.dir.door(labDoor.FindStringSubmatch(path)[1]); b != nil {
-			return r.keepPlace(ctx, b.placeID)
-		}
-	case labTell.MatchString(path):
-		b := r.dir.board(labTell.FindStringSubmatch(path)[1])
-		if b == nil || b.real {
-			return nil
-		}
-		r.attachLater(b.owner, b.id)                    // even a call that fails may have begun it
-		return r.keepOutagePolicy(ctx, b.id, b.placeID) // which attaching wipes
+	if place := cmp.Or(idIn(labPlace, path), r.dir.placeOf(idIn(labDoor, path))); place != "" {
+		return r.keepPlace(ctx, place)
 	}
-	return nil
+	b := r.dir.board(idIn(labTell, path))
+	if b == nil || b.real {
+		return nil
+	}
+	r.attachLater(b.owner, b.id)                    // even a call that fails may have begun it
+	return r.keepOutagePolicy(ctx, b.id, b.placeID) // which attaching wipes
 }
 
 // before remembers what a public API call is about to change.
@@ -123,19 +124,16 @@ func (r *run) before(ctx context.Context, q request) error {
 	if !r.watches(q.method) {
 		return nil
 	}
-	switch path := q.path; {
-	case placeHours.MatchString(path) && r.lab == nil:
-		return r.keepHours(ctx, placeHours.FindStringSubmatch(path)[1])
-	case placeHours.MatchString(path):
-		return r.keepPlace(ctx, placeHours.FindStringSubmatch(path)[1])
-	case doorWindows.MatchString(path):
-		if id := doorWindows.FindStringSubmatch(path)[1]; r.dir.door(id) != nil {
-			return r.keepWindows(ctx, id, r.dir.door(id).placeID)
-		}
-	case boardPolicy.MatchString(path):
-		if b := r.dir.board(boardPolicy.FindStringSubmatch(path)[1]); b != nil {
-			return r.keepOutagePolicy(ctx, b.id, b.placeID)
-		}
+	place, door, board := idIn(placeHours, q.path), idIn(doorWindows, q.path), idIn(boardPolicy, q.path)
+	switch {
+	case place != "" && r.lab == nil:
+		return r.keepHours(ctx, place)
+	case place != "":
+		return r.keepPlace(ctx, place)
+	case door != "" && r.dir.door(door) != nil:
+		return r.keepWindows(ctx, door, r.dir.placeOf(door))
+	case board != "" && r.dir.board(board) != nil:
+		return r.keepOutagePolicy(ctx, board, r.dir.board(board).placeID)
 	}
 	return nil
 }
@@ -174,11 +172,8 @@ func (r *run) closing(door, placeID string) (q request, err error) {
 // guaranteed reports whether guarantees depend on what a control API call changes, in every world: a door's settings,
 // a new membership or reservation. place is the place that it changes, "" if that isn't known.
 func (r *run) guaranteed(path string, in map[string]any) (place string, ok bool) {
-	if m := labDoor.FindStringSubmatch(path); m != nil {
-		if b := r.dir.door(m[1]); b != nil {
-			place = b.placeID
-		}
-		return place, true
+	if id := idIn(labDoor, path); id != "" {
+		return r.dir.placeOf(id), true
 	}
 	place, _ = in["placeId"].(string)
 	return place, path == "/memberships" || path == "/reservations"

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -32,6 +33,19 @@ type part struct {
 
 // Literal is the text as written; ok is false if it contains a template.
 func (t Text) Literal() (string, bool) { return t.raw, !strings.Contains(t.raw, "${") }
+
+func (t Text) asWritten() string { return t.raw }
+
+// firstKey is a verb's first key as it is written: what the verb is about.
+func firstKey(v reflect.Value) string {
+	if text, ok := v.Interface().(interface{ asWritten() string }); ok {
+		return text.asWritten()
+	}
+	if v.Kind() == reflect.Struct {
+		return firstKey(v.Field(0))
+	}
+	return v.String()
+}
 
 // set reports whether the key was given.
 func (t Text) set() bool { return t.raw != "" }
@@ -161,6 +175,8 @@ type Ref struct {
 
 // anID is an id as a world file may write it. A hyphen belongs to it: nothing is subtracted from dor_a-1.
 var anID = regexp.MustCompile(`^(plc|brd|dor|pmt|mem|rsv|cus|pol|cmd|rec|evt|key)_[0-9A-Za-z_-]+$`)
+
+func (r Ref) asWritten() string { return r.raw }
 
 func (r Ref) set() bool { return r.raw != "" }
 

@@ -15,8 +15,6 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-func (b *Boards) title() string { return b.Of.raw }
-
 func (b *Boards) run(x *frame) (fields, error) {
 	list := x.boardViews(x.boards(b.Of))
 	out := fields{"boards": list, "count": len(list)}
@@ -41,8 +39,6 @@ func (x *frame) boardViews(of []*boardInfo) []any {
 	}
 	return list
 }
-
-func (s *Synced) title() string { return s.Of.raw }
 
 func (s *Synced) run(x *frame) (fields, error) {
 	of := x.boards(s.Of)
@@ -105,8 +101,6 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 	}
 	return nil
 }
-
-func (j *Journal) title() string { return j.Of.raw }
 
 func (j *Journal) run(x *frame) (fields, error) {
 	v := need(j.Of.eval(x.scope))

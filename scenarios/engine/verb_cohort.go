@@ -12,8 +12,6 @@ import (
 	"github.com/doorlab/doorlab/internal/each"
 )
 
-func (c *Cohort) title() string { return c.Name.raw }
-
 func (c *Cohort) run(x *frame) (fields, error) {
 	name := need(c.Name.str(x.scope))
 	from := c.candidates(x)

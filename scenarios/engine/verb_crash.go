@@ -27,8 +27,6 @@ type Unheard struct {
 // reviveTime bounds how long the restart may take.
 const reviveTime = 60 * time.Second
 
-func (c *Crash) title() string { return c.At.raw }
-
 // request is the command, or the press.
 func (u *Unheard) request(x *frame) request {
 	if u.Link != nil {

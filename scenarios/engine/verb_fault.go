@@ -97,8 +97,6 @@ func (f *Fault) body(x *frame, kind string) map[string]any {
 	return body
 }
 
-func (c *Clear) title() string { return c.Name.raw }
-
 // run removes a fault; how often it did something is the result.
 func (c *Clear) run(x *frame) (fields, error) {
 	x.lab() // without one, no fault is armed

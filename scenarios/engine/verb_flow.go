@@ -39,8 +39,6 @@ func (c *Clock) run(x *frame) (fields, error) {
 	return fields{"now": rfc3339(view.Now), "mode": view.Mode, "state": view.State}, nil
 }
 
-func (m *Mark) title() string { return m.Name.raw }
-
 // run names this moment of domain time, as the server's clock shows it.
 func (m *Mark) run(x *frame) (fields, error) {
 	name := need(m.Name.str(x.scope))
@@ -60,15 +58,11 @@ func (m *Mark) run(x *frame) (fields, error) {
 	return fields{"now": rfc3339(now)}, nil
 }
 
-func (d *Dur) title() string { return d.raw }
-
 func (d *Dur) run(x *frame) (fields, error) {
 	t := need(d.dur(x.scope))
 	x.may(t)
 	return nil, client.Pause(x.ctx, t)
 }
-
-func (w *Wait) title() string { return w.For }
 
 // run waits for a background step and takes its result over.
 func (w *Wait) run(x *frame) (fields, error) {

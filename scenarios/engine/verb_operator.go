@@ -34,8 +34,6 @@ func (m *Membership) run(x *frame) (fields, error) { return m.give(x, "/membersh
 
 func (m *Reservation) run(x *frame) (fields, error) { return m.give(x, "/reservations", "+72h") }
 
-func (g *Grant) title() string { return g.Person.raw }
-
 func (g *Grant) give(x *frame, path, until string) (fields, error) {
 	x.lab() // without one, nobody can be given anything
 	name := need(g.Person.str(x.scope))
@@ -53,14 +51,10 @@ func (g *Grant) give(x *frame, path, until string) (fields, error) {
 	return out, nil
 }
 
-func (p *PlaceSet) title() string { return p.Place.raw }
-
 func (p *PlaceSet) run(x *frame) (fields, error) {
 	id := x.place(p.Place)
 	return x.patch("/places/"+esc(id), "", p.Set)
 }
-
-func (d *DoorSet) title() string { return d.Doors.raw }
 
 func (d *DoorSet) run(x *frame) (out fields, err error) {
 	for _, id := range x.doors(d.Doors) {

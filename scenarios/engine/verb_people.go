@@ -182,8 +182,6 @@ func opensFor(who map[string]any, door string) bool {
 	return len(list) == 0 || slices.Contains(list, door)
 }
 
-func (p *Phone) title() string { return p.Person.raw }
-
 func (p *Phone) run(x *frame) (fields, error) {
 	lab, placeID := x.lab(), ""
 	from, to := need(p.From.str(x.scope)), need(p.To.str(x.scope))

@@ -13,8 +13,6 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-func (p *Permit) title() string { return p.Person.raw }
-
 func (p *Permit) run(x *frame) (fields, error) {
 	name := need(p.Person.str(x.scope))
 	who := x.newPerson(name, p.Place, p.Phone)
@@ -72,8 +70,6 @@ func (x *frame) issued(who map[string]any, a *answer) {
 	x.run.mask.add(a.text("data", "entryToken"))
 	who["permitId"], who["token"], who["url"] = a.text("data", "permitId"), a.text("data", "entryToken"), a.text("data", "url")
 }
-
-func (r *Revoke) title() string { return r.Person.raw }
 
 // run revokes by reference or id, one person or several; the result is the last answer.
 func (r *Revoke) run(x *frame) (fields, error) {

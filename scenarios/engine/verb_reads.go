@@ -10,8 +10,6 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-func (r *Records) title() string { return r.Place.raw }
-
 func (r *Records) run(x *frame) (fields, error) {
 	place := x.place(r.Place)
 	list := x.pages(fmt.Sprintf("/space/v1/partner/entry-logs?sinceDays=%d", x.count(r.Days, 30)), place)
@@ -23,8 +21,6 @@ func (r *Records) run(x *frame) (fields, error) {
 	})
 	return listFields("records", kept), x.each(r.All, r.AtLeast, kept, "records")
 }
-
-func (e *Events) title() string { return e.Place.raw }
 
 func (e *Events) run(x *frame) (fields, error) {
 	place := x.place(e.Place)

@@ -50,8 +50,6 @@ func (n *Netloss) channels(x *frame, b *boardInfo) map[string]string {
 	return out
 }
 
-func (p *Policy) title() string { return p.Doors.raw }
-
 func (p *Policy) run(x *frame) (fields, error) {
 	doors := x.doors(p.Doors)
 	method, query, body := p.request(x)
@@ -82,8 +80,6 @@ func (p *Policy) request(x *frame) (method, query string, body any) {
 	}
 	return "POST", "", map[string]any{"window": window, "mode": need(p.Mode.str(x.scope))}
 }
-
-func (h *Hours) title() string { return h.Place.raw }
 
 func (h *Hours) run(x *frame) (fields, error) {
 	id := x.place(h.Place)

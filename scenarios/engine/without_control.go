@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 )
@@ -51,27 +52,20 @@ func (r *run) elsewhere() string {
 }
 
 // Conformance says for each guarantee how many checks the files make, and how many of them need only API keys.
-func Conformance(files []*File) (out []report.Score) {
-	at := map[string]int{}
-	for i, c := range judge.Clauses() {
-		out, at[c] = append(out, report.Score{Clause: c}), i
-	}
+func Conformance(files []*File) []report.Score {
+	checks, possible := map[string]int{}, map[string]int{}
 	for _, f := range files {
 		plays := f.KeysDo()
 		eachStep(func(s *Step) {
 			for _, c := range s.evidenceFor() {
-				i, known := at[c]
-				if !known {
-					continue
-				}
-				out[i].Checks++
+				checks[c]++
 				if plays && !s.looks() {
-					out[i].Possible++
+					possible[c]++
 				}
 			}
 		}, f.Doc.Steps)
 	}
-	return out
+	return each.Of(judge.Clauses(), func(c string) report.Score { return report.Score{Clause: c, Checks: checks[c], Possible: possible[c]} })
 }
 
 // evidenceFor are the guarantees for which a step can be evidence: its own, and those of its expectations. A step with

@@ -17,6 +17,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -132,11 +133,6 @@ func (w *Watch) Idle() (out []*report.Step) {
 				Detail: h.why + ", so it isn't evidence for " + strings.Join(h.claims, ", ")})
 		}
 	}
-	slices.SortFunc(out, func(a, b *report.Step) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	slices.SortFunc(out, func(a, b *report.Step) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Name, b.Name)) })
 	return out
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -90,12 +91,7 @@ func OfRequest(family, clause string) bool {
 // and CMD-1.
 func Among(list, clause string) bool {
 	family, _, _ := strings.Cut(clause, "-")
-	for one := range strings.FieldsSeq(list) {
-		if one == clause || one == family {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Fields(list), func(one string) bool { return one == clause || one == family })
 }
 
 // hasPrefix compares segments; * in the prefix is any one segment.

@@ -12,12 +12,9 @@ import (
 // Checked reports whether any step that was played could have failed because of what the target did. A step with
 // children counts if its own expectations could have failed.
 func Checked(steps []*report.Step) bool {
-	for _, s := range steps {
-		if s.Asserts && s.Status == judge.Pass && (len(s.Children) == 0 || s.Expects) || Checked(s.Children) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(steps, func(s *report.Step) bool {
+		return s.Asserts && s.Status == judge.Pass && (len(s.Children) == 0 || s.Expects) || Checked(s.Children)
+	})
 }
 
 // Proof is what a step found about a clause.

@@ -1,6 +1,9 @@
 package evidence
 
-import "github.com/doorlab/doorlab/internal/vocab"
+import (
+	"github.com/doorlab/doorlab/internal/each"
+	"github.com/doorlab/doorlab/internal/vocab"
+)
 
 // What might the target have answered or decided instead? A step that would have passed with the opposite as well
 // isn't evidence.
@@ -46,12 +49,10 @@ type Decision struct {
 
 // OppositeDecisions are what might have been decided instead of this result: ways in for somebody who was denied, and
 // the reverse.
-func OppositeDecisions(result string) (out []Decision) {
+func OppositeDecisions(result string) []Decision {
 	if result == string(vocab.Denied) {
 		return []Decision{{string(vocab.Opened), vocab.Reason(vocab.Onsite)}, {string(vocab.Opened), vocab.Reason(vocab.Phone)}, {string(vocab.Opened), vocab.FreeWindow}}
 	}
-	for _, r := range []vocab.Reason{vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.DoorOutOfScope, vocab.ClosedWindow} {
-		out = append(out, Decision{string(vocab.Denied), r})
-	}
-	return out
+	denials := []vocab.Reason{vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.DoorOutOfScope, vocab.ClosedWindow}
+	return each.Of(denials, func(r vocab.Reason) Decision { return Decision{string(vocab.Denied), r} })
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -28,27 +29,22 @@ func texts(x string, k known) []any {
 }
 
 // digits are other numbers for a number in a text, such as that of a header.
-func digits(x string, k known) (out []any) {
+func digits(x string, k known) []any {
 	n, err := strconv.ParseFloat(x, 64)
 	if err != nil {
 		return nil
 	}
-	for _, o := range numbers(n, 0, k) {
-		out = append(out, expression.Show(o))
-	}
-	return out
+	return each.Of(numbers(n, 0, k), func(o any) any { return expression.Show(o) })
 }
 
 // dates are other dates for a date.
-func dates(x string) (out []any) {
+func dates(x string) []any {
 	day, err := time.Parse(time.DateOnly, x)
 	if err != nil {
 		return nil
 	}
-	for _, by := range []time.Duration{-era, -24 * time.Hour, 24 * time.Hour, era} {
-		out = append(out, day.Add(by).Format(time.DateOnly))
-	}
-	return out
+	by := []time.Duration{-era, -24 * time.Hour, 24 * time.Hour, era}
+	return each.Of(by, func(by time.Duration) any { return day.Add(by).Format(time.DateOnly) })
 }
 
 // era is how far a time in an answer might be off: that it isn't centuries ago says nothing.

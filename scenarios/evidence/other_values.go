@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -20,10 +21,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	var out []any
 	switch name := p.last(); {
 	case (name == "status" || name == "statusCode") && !isText(v): // a row of an import has a status in words
-		for _, s := range statuses {
-			out = append(out, as(v, float64(s)))
-		}
-		return out
+		return each.Of(statuses, func(s int) any { return as(v, float64(s)) })
 	case name == "statuses" && len(p) == 1:
 		for k, s := range statuses {
 			list, _ := v.([]any)
@@ -75,7 +73,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 	if len(p) == 1 && (p.last() == "body" || tally[p.last()]) {
 		out = slices.DeleteFunc(out, func(o any) bool { m, ok := o.(map[string]any); return ok && len(m) == 0 })
 	}
-	if len(p) == 1 && each[p.last()] {
+	if len(p) == 1 && perRequest[p.last()] {
 		out = slices.DeleteFunc(out, func(o any) bool { return size(o) != size(v) })
 	}
 	if s, _ := v.(string); !k.Search && (len(p) > 1 || !always[p.last()]) && k.words.of(p.last(), s) == nil {
@@ -108,8 +106,8 @@ var everyHas = SetOf(`X-Request-Id X-Place-Kind Date Content-Length`)
 // issued are parts of a key: a step that got none is BLOCKED.
 var issued = SetOf(`keyId apiKey`)
 
-// each are results with one element per request, whatever the answers.
-var each = SetOf(`answers statuses`)
+// perRequest are results with one element per request, whatever the answers.
+var perRequest = SetOf(`answers statuses`)
 
 func size(v any) int {
 	if m, ok := v.(map[string]any); ok {
@@ -140,10 +138,7 @@ func different(v any, k known, depth int) (out []any) {
 	switch x := v.(type) {
 	case nil:
 		out = append([]any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}, k.Values...)
-		for _, c := range k.Values {
-			out = append(out, k.element(c))
-		}
-		return out
+		return append(out, each.Of(k.Values, func(c any) any { return k.element(c) })...)
 	case bool:
 		return []any{!x}
 	case string:
@@ -212,22 +207,12 @@ func lists(l []any, k known, depth int) []any {
 	}
 	out = append(out, l[:len(l)-1], append(slices.Clone(l), l[0]))
 	out = append(out, k.longer(len(l), l[0])...)
-	for _, c := range k.Values {
-		if _, list := c.([]any); list {
-			out = append(out, c)
-		}
-	}
+	out = append(out, each.If(k.Values, func(c any) bool { _, list := c.([]any); return list })...)
+	out = append(out, putEach(l, spot{0}, k.elements(l[0], depth-1))...)
 	if depth <= 0 {
-		for _, v := range k.elements(l[0], depth-1) {
-			out = append(out, put(l, spot{0}, v))
-		}
 		return out
 	}
-	for _, i := range []int{0, len(l) - 1} {
-		for _, v := range k.elements(l[i], depth-1) {
-			out = append(out, put(l, spot{i}, v))
-		}
-	}
+	out = append(out, putEach(l, spot{len(l) - 1}, k.elements(l[len(l)-1], depth-1))...)
 	ways := make([][]any, min(len(l), mostChanged))
 	for i := range ways {
 		ways[i] = k.elements(l[i], depth-1)
@@ -271,11 +256,7 @@ func mappings(m map[string]any, k known, depth int) []any {
 	if depth >= 0 {
 		out = append(out, map[string]any{})
 	}
-	for _, c := range k.Values {
-		if _, object := c.(map[string]any); object {
-			out = append(out, c)
-		}
-	}
+	out = append(out, each.If(k.Values, func(c any) bool { _, object := c.(map[string]any); return object })...)
 	for _, name := range sortedKeys(m) {
 		values := k.others(name, m[name], depth-1)
 		s, _ := m[name].(string)
@@ -283,9 +264,7 @@ func mappings(m map[string]any, k known, depth int) []any {
 		if depth > 0 && !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
 			values = append(values, nil)
 		}
-		for _, v := range values {
-			out = append(out, put(m, spot{name}, v))
-		}
+		out = append(out, putEach(m, spot{name}, values)...)
 	}
 	return out
 }

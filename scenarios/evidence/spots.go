@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -109,6 +110,11 @@ func put(in any, p spot, v any) any {
 	return in
 }
 
+// putEach is put with one value after the other.
+func putEach(in any, p spot, values []any) []any {
+	return each.Of(values, func(v any) any { return put(in, p, v) })
+}
+
 // wholes are a step's result with one part changed: it always has all its parts. What repeats the answer changes by
 // itself only for an expression that names it.
 func wholes(v any, k known, env map[string]any) (out []any) {
@@ -117,9 +123,7 @@ func wholes(v any, k known, env map[string]any) (out []any) {
 		if repeats[name] && !slices.Contains(k.Fields, name) {
 			continue
 		}
-		for _, o := range others(spot{name}, parts[name], k, env) {
-			out = append(out, put(parts, spot{name}, o))
-		}
+		out = append(out, putEach(parts, spot{name}, others(spot{name}, parts[name], k, env))...)
 	}
 	return out
 }

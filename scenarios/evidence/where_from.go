@@ -297,23 +297,20 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 		}
 	}
 	return func(yield func(way) bool) {
-		for _, s := range sources {
-			k := k
+		at := func(s *source, spots []spot, k known) (all bool) {
 			k.words, k.slowest = s.words, s.known.slowest
-			for _, p := range looked[s] {
-				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
-					return
-				}
+			return !slices.ContainsFunc(spots, func(p spot) bool { return !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) })
+		}
+		for _, s := range sources {
+			if !at(s, looked[s], k) {
+				return
 			}
 		}
 		for _, s := range sources {
 			k := k
-			k.slowest = s.known.slowest
-			k.words, k.Values, k.Fields = s.words, append(slices.Clip(k.Values), s.known.Values...), append(slices.Clip(k.Fields), s.known.Fields...)
-			for _, p := range s.spots {
-				if !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) {
-					return
-				}
+			k.Values, k.Fields = append(slices.Clip(k.Values), s.known.Values...), append(slices.Clip(k.Fields), s.known.Fields...)
+			if !at(s, s.spots, k) {
+				return
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -69,9 +70,5 @@ func elsewhere(source, text string, but []*expression.Expr) bool {
 
 // SetOf is the set of the words in a text.
 func SetOf(text string) map[string]bool {
-	out := map[string]bool{}
-	for n := range strings.FieldsSeq(text) {
-		out[n] = true
-	}
-	return out
+	return each.Set(strings.Fields(text), func(word string) string { return word })
 }

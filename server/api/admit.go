@@ -25,18 +25,14 @@ func (c *call) authenticate() error {
 	if c.op.Scope == "none" {
 		return nil
 	}
-	all := c.r.Header.Values("Authorization")
-	if len(all) == 0 {
+	token, sent := c.bearer()
+	if !sent {
 		return fail.New(fail.TokenMissing, "send the access token as Authorization: Bearer")
 	}
-	scheme, token, _ := strings.Cut(strings.TrimSpace(all[0]), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return fail.New(fail.TokenMissing, "send the access token as Authorization: Bearer")
-	}
-	if len(all) > 1 {
+	if len(c.r.Header.Values("Authorization")) > 1 {
 		return fail.New(fail.TokenInvalid, "more than one Authorization header")
 	}
-	who, err := c.api.cfg.Keys.Verify(strings.TrimSpace(token))
+	who, err := c.api.cfg.Keys.Verify(token)
 	if err != nil {
 		return c.lateFor(who, err)
 	}
@@ -110,10 +106,7 @@ func hostOf(addr string) netip.Addr {
 	if ip, err := netip.ParseAddr(addr); err == nil {
 		return ip
 	}
-	ap, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		return netip.Addr{}
-	}
+	ap, _ := netip.ParseAddrPort(addr)
 	return ap.Addr()
 }
 

@@ -222,16 +222,13 @@ func (c *call) fill(template string) string {
 	return template
 }
 
+const harmless = "-_.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
 // requestID is the caller's own if it is harmless, else a new one.
 func requestID(r *http.Request) string {
 	own := r.Header.Get("X-Request-Id")
-	if ok := len(own) >= 8 && len(own) <= 64; ok {
-		for _, b := range []byte(own) {
-			ok = ok && (b == '-' || b == '_' || b == '.' || b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z')
-		}
-		if ok {
-			return own
-		}
+	if len(own) >= 8 && len(own) <= 64 && strings.Trim(own, harmless) == "" {
+		return own
 	}
 	return id.Request()
 }

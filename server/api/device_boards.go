@@ -21,14 +21,9 @@ func listBoards(c *call) (any, error) {
 	doors, err := c.api.cfg.Directory.Doors(c.who.PlaceID)
 	return list{each.Of(boards, func(b place.Board) gen.Board {
 		s := c.api.cfg.Boards.Status(b.ID)
-		row := gen.Board{BoardID: b.ID, Name: b.Name, Online: s.State == board.Online, LastSeenAt: stamp.Time(s.LastSeenAt),
-			DoorIDs: []string{}, Channels: []int{}}
-		for _, d := range doors {
-			if d.BoardID == b.ID {
-				row.DoorIDs, row.Channels = append(row.DoorIDs, d.ID), append(row.Channels, d.Channel)
-			}
-		}
-		return row
+		own := each.If(doors, func(d place.Door) bool { return d.BoardID == b.ID })
+		return gen.Board{BoardID: b.ID, Name: b.Name, Online: s.State == board.Online, LastSeenAt: stamp.Time(s.LastSeenAt),
+			DoorIDs: each.Of(own, func(d place.Door) string { return d.ID }), Channels: each.Of(own, channelOf)}
 	}), len(boards)}, err
 }
 
@@ -59,14 +54,10 @@ func (c *call) channels() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	var channels []int
-	for _, d := range doors {
-		if d.BoardID == c.board.ID {
-			channels = append(channels, d.Channel)
-		}
-	}
-	return channels, nil
+	return each.Of(each.If(doors, func(d place.Door) bool { return d.BoardID == c.board.ID }), channelOf), nil
 }
+
+func channelOf(d place.Door) int { return d.Channel }
 
 func netlossView(boardID string, n board.Policy, at time.Time) gen.Netloss {
 	out := gen.Netloss{BoardID: boardID, GraceSec: int(n.GraceSec), Channels: map[string]string{}, Version: int(n.Version), AppliedAt: stamp.Time(at)}

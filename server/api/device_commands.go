@@ -22,15 +22,13 @@ func (c *call) command(name string, minutes int, reason string) (any, error) {
 	if name != command.Hold {
 		minutes = 0
 	}
-	render := renderCommand
-	if c.op.Legacy {
-		render = renderLegacy
-	}
+	legacy := c.op.Legacy
 	req := command.Request{
 		PlaceID: c.who.PlaceID, DoorID: c.door.ID, Command: name, Minutes: minutes, Reason: reason,
 		Key: c.query.Str("Idempotency-Key"), Method: vocab.API,
 		ActorID: "api:" + c.who.KeyID, ActorLabel: c.who.KeyName,
-		Sim: c.who.Sim && c.who.PlaceKind == place.Test, Accepted: c.began, Render: render,
+		Sim: c.who.Sim && c.who.PlaceKind == place.Test, Accepted: c.began,
+		Render: func(r command.Result) (int, []byte) { return render(r, legacy) },
 	}
 	if err := command.CheckReason(req); err != nil {
 		return nil, err
@@ -46,11 +44,7 @@ func (c *call) command(name string, minutes int, reason string) (any, error) {
 	return answer{status: a.Status, kind: typeJSON, body: a.Body, replays: a.Replayed}, nil
 }
 
-// renderCommand renders the answer to an outcome. It is a pure function, because the ledger stores what it returns.
-func renderCommand(r command.Result) (int, []byte) { return render(r, false) }
-
-func renderLegacy(r command.Result) (int, []byte) { return render(r, true) }
-
+// render renders the answer to an outcome. It is a pure function, because the ledger stores what it returns.
 func render(r command.Result, legacy bool) (int, []byte) {
 	if r.Outcome == vocab.NoResponse {
 		return silence(r, legacy)

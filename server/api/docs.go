@@ -16,6 +16,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/fail"
 )
@@ -84,7 +85,7 @@ func serveScalar(c *call) (any, error) {
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Vary", "Accept-Encoding")
 	body := scalarGzip
-	if takesGzip(c.r) {
+	if q, _ := quality(strings.Join(c.r.Header.Values("Accept-Encoding"), ","), "gzip"); q > 0 {
 		h.Set("Content-Encoding", "gzip")
 	} else {
 		plain, err := scalarPlain()
@@ -94,17 +95,6 @@ func serveScalar(c *call) (any, error) {
 		body = plain // shared, so slow readers don't hold copies
 	}
 	return answer{status: http.StatusOK, kind: "text/javascript; charset=utf-8", body: body}, nil
-}
-
-func takesGzip(r *http.Request) bool {
-	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
-		name, q, _ := strings.Cut(part, ";")
-		q = strings.ReplaceAll(q, " ", "")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") && strings.Trim(strings.TrimPrefix(q, "q="), "0.") != "" || strings.EqualFold(strings.TrimSpace(part), "gzip") {
-			return true
-		}
-	}
-	return false
 }
 
 type docsView struct {
@@ -157,11 +147,7 @@ func viewOf(d *openapi.Document) docsView {
 			x.Fields, x.Request = fields("", m.Schema.Value), example(m)
 		}
 		x.Response = example(o.Responses.Value("200").Value.Content[typeJSON])
-		byStatus := map[int][]string{}
-		for _, c := range op.Codes {
-			byStatus[fail.Status(c)] = append(byStatus[fail.Status(c)], c)
-		}
-		for status, codes := range byStatus {
+		for status, codes := range each.By(op.Codes, fail.Status) {
 			x.Failures = append(x.Failures, docsFailure{status, codes})
 		}
 		slices.SortFunc(x.Failures, func(a, b docsFailure) int { return a.Status - b.Status })

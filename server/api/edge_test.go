@@ -27,7 +27,7 @@ import (
 var quietLog = slog.New(slog.DiscardHandler)
 
 func renderAnswer(r command.Result) answer {
-	status, body := renderCommand(r)
+	status, body := render(r, false)
 	return answer{status: status, kind: typeJSON, body: body}
 }
 

@@ -61,7 +61,7 @@ func wantsPage(r *http.Request, op *openapi.Operation) bool {
 	return op.Method == http.MethodGet && !(other && data > 0)
 }
 
-// quality is how much a client likes a media type that its Accept header names, 0 to 1.
+// quality is how much a client likes a media type or a coding that its Accept header names, 0 to 1.
 func quality(accept, kind string) (q float64, named bool) {
 	for part := range strings.SplitSeq(accept, ",") {
 		name, params, _ := strings.Cut(part, ";")

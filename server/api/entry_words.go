@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/doorlab/doorlab/internal/lang"
@@ -44,20 +45,11 @@ var korean = words{
 // speak picks the language the caller prefers: Korean or English.
 func speak(r *http.Request) (string, words) {
 	name := lang.Of(r.Header.Get("Accept-Language"))
-	if name == lang.Korean {
-		return name, korean
-	}
-	return name, english
+	return name, map[string]words{lang.English: english, lang.Korean: korean}[name]
 }
 
 func (w words) state(s string) string {
-	switch s {
-	case "pending":
-		return w.Pending
-	case "expired":
-		return w.Expired
-	}
-	return ""
+	return map[string]string{"pending": w.Pending, "expired": w.Expired}[s]
 }
 
 // failed is the heading and the sentence for a press that failed.
@@ -74,19 +66,9 @@ func (w words) failed(e *fail.Error) (heading, sentence string) {
 }
 
 func (w words) failure(e *fail.Error) string {
-	switch e.Code {
-	case fail.LinkInvalid:
-		return w.Renew
-	case fail.EntryDenied:
-		return w.Denied
-	case fail.StoreOffline:
-		return w.Offline
-	case fail.DeviceRefused:
-		return w.Refused
-	case fail.RateLimited:
-		return w.Often
-	case fail.DeviceNotFound:
-		return w.NoDoor
+	of := map[string]string{
+		fail.LinkInvalid: w.Renew, fail.EntryDenied: w.Denied, fail.StoreOffline: w.Offline,
+		fail.DeviceRefused: w.Refused, fail.RateLimited: w.Often, fail.DeviceNotFound: w.NoDoor,
 	}
-	return w.Trouble
+	return cmp.Or(of[e.Code], w.Trouble)
 }

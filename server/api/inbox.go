@@ -34,6 +34,7 @@ func (c *call) record() {
 		return
 	}
 	who := c.who
+	token, _ := c.bearer()
 	switch {
 	case who.PlaceID != "":
 	case c.seen.late.PlaceID != "":
@@ -44,7 +45,7 @@ func (c *call) record() {
 			who.PlaceID = box.Peer(c.address())
 		}
 	case c.status == http.StatusNotFound || c.status == http.StatusMethodNotAllowed: // nothing was checked yet
-		if by, err := c.api.cfg.Keys.Verify(c.bearer()); err == nil {
+		if by, err := c.api.cfg.Keys.Verify(token); err == nil {
 			who = by
 		}
 	}
@@ -56,7 +57,7 @@ func (c *call) record() {
 		return
 	}
 	x := inbox.Exchange{Came: c.came, PlaceID: who.PlaceID, Customer: customer, KeyID: who.KeyID, Addr: c.address(), RequestID: c.id, Method: c.r.Method, Route: c.op.Path,
-		Target: cmp.Or(c.r.RequestURI, c.r.URL.RequestURI()), DoorID: cmp.Or(c.door.ID, c.seen.doorID), Token: c.bearer(), Given: c.seen.given.AccessToken, Key: c.r.Header.Get("Idempotency-Key"),
+		Target: cmp.Or(c.r.RequestURI, c.r.URL.RequestURI()), DoorID: cmp.Or(c.door.ID, c.seen.doorID), Token: token, Given: c.seen.given.AccessToken, Key: c.r.Header.Get("Idempotency-Key"),
 		Type: c.r.Header.Get("Content-Type"), Request: c.body(), Status: c.status, Code: c.code, Answer: c.seen.answer,
 		Replayed: c.w.Header().Get("Idempotent-Replayed") != "", CommandID: c.seen.commandID, Took: clock.Mono() - c.began}
 	if sec, err := strconv.Atoi(c.w.Header().Get("Retry-After")); err == nil {
@@ -101,12 +102,12 @@ func (c *call) body() []byte {
 }
 
 // bearer is the token of the request, "" without one.
-func (c *call) bearer() string {
+func (c *call) bearer() (token string, sent bool) {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(c.r.Header.Get("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
+		return "", false
 	}
-	return strings.TrimSpace(token)
+	return strings.TrimSpace(token), true
 }
 
 // lateFor notes whose token has expired.

@@ -35,7 +35,6 @@ func takingFew[T any](h func(c *call, body T) (any, error)) handler {
 	var passed few[T]
 	return func(c *call) (any, error) {
 		raw, err := c.readAll(c.op.Body.Max)
-		c.seen.body = raw
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +88,6 @@ func (f *few[T]) put(raw []byte, v T) {
 // readBody reads, checks and decodes the body into v. For an absent optional body v keeps its zero value.
 func (c *call) readBody(v any) error {
 	raw, err := c.readAll(c.op.Body.Max)
-	c.seen.body = raw
 	if err != nil {
 		return err
 	}
@@ -137,5 +135,6 @@ func (c *call) readAll(limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, fail.New(fail.InvalidBody, "the body could not be read; look at its chunks")
 	}
+	c.seen.body = raw
 	return raw, nil
 }

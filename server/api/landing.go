@@ -51,10 +51,7 @@ func serveLanding(c *call) (any, error) {
 		return nil, fail.New(fail.NotFound, "no such path")
 	}
 	name := lang.Of(c.r.Header.Get("Accept-Language"))
-	v := landingView{Lang: name, T: landingEnglish, CSS: template.CSS(landingCSS), JS: template.JS(landingJS), Base: strings.TrimSuffix(c.api.cfg.LinkURL, "/")}
-	if name == lang.Korean {
-		v.T = landingKorean
-	}
+	v := landingView{Lang: name, T: landingIn[name], CSS: template.CSS(landingCSS), JS: template.JS(landingJS), Base: strings.TrimSuffix(c.api.cfg.LinkURL, "/")}
 	for i, d := range c.api.docs {
 		v.Docs = append(v.Docs, landingDoc{Name: d.Name, Title: d.Doc.Info.Title, What: v.T.Docs[i]})
 	}
@@ -87,7 +84,7 @@ type landingWords struct {
 	Pages, Entry, EntryWhat, Console, ConsoleWhat, Done, Failed, Unknown               string
 }
 
-var landingEnglish = landingWords{
+var landingIn = map[string]landingWords{lang.English: {
 	Title: "doorlab", Lead: "Access control for unattended stores, in a lab: an API, doors, and what really happened.",
 	Try: "Try it: open a door in a minute", TryLead: "This is the test place's key. The place's board is virtual: nothing real moves.",
 	Press: "Open the test door from this page", Token: "Exchange the key for a token", Open: "Open the door", Records: "Read what happened",
@@ -97,9 +94,7 @@ var landingEnglish = landingWords{
 	Pages: "Pages", Entry: "Entry page", EntryWhat: "the page that a customer's link opens: big buttons, one press, one opening. The link comes with a permit.",
 	Console: "Console", ConsoleWhat: "look at every board and door, move the clock, break things. Sign in with the control token.",
 	Done: "The door opened.", Failed: "Not opened:", Unknown: "It may have opened:",
-}
-
-var landingKorean = landingWords{
+}, lang.Korean: {
 	Title: "doorlab", Lead: "무인 매장 출입 통제 실험실: API와 문, 그리고 실제로 일어난 일.",
 	Try: "1분 만에 문 열어 보기", TryLead: "테스트 매장의 키입니다. 보드가 가상이므로 실제 문은 움직이지 않습니다.",
 	Press: "이 페이지에서 테스트 문 열기", Token: "키를 토큰으로 교환", Open: "문 열기", Records: "일어난 일 읽기",
@@ -109,4 +104,4 @@ var landingKorean = landingWords{
 	Pages: "페이지", Entry: "출입 페이지", EntryWhat: "고객이 받는 링크가 여는 페이지입니다. 한 번 누르면 한 번 열립니다. 링크는 출입 허가와 함께 발급됩니다.",
 	Console: "콘솔", ConsoleWhat: "모든 보드와 문을 보고, 시계를 옮기고, 장애를 겁니다. 제어 토큰으로 로그인하세요.",
 	Done: "문이 열렸습니다.", Failed: "열지 못했습니다:", Unknown: "열렸을 수도 있습니다:",
-}
+}}

@@ -130,10 +130,7 @@ func (a *api) successor(path string) string {
 
 // legacyPath reports whether a path is one of the older door and board paths, whose failures have more fields.
 func legacyPath(path string) bool {
-	for _, p := range []string{"/device/v1/doors", "/device/v1/boards"} {
-		if path == p || strings.HasPrefix(path, p+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/device/v1/doors", "/device/v1/boards"}, func(p string) bool {
+		return path == p || strings.HasPrefix(path, p+"/")
+	})
 }

@@ -150,15 +150,16 @@ func TestTopics(t *testing.T) {
 				t.Errorf("subscribe %s: %#x, want %#x", topic, got, want)
 			}
 		}
-		forbidden, uplinks := r.Counts().Forbidden.Load(), r.Counts().Uplinks.Load()
+		refused := func() int64 { return r.Dropped()[dropForbidden] + r.Dropped()[dropRetained] }
+		forbidden, uplinks := refused(), r.Counts().Uplinks.Load()
 		for _, topic := range []string{"sac/v1/brd_2/hello", "sac/v1/brd_2/rpt", "sac/v1/brd_2/cmd", "sac/v1/brd_1/cmd", "sac/v1/brd_1/sync", "x"} {
 			b.Publish(topic, 0, false, `{"proto":2}`).Wait()
 		}
 		b.Publish("sac/v1/brd_1/ping", 0, true, "{}").Wait() // retained
 		synctest.Wait()
 		after := r.Counts()
-		if after.Forbidden.Load()-forbidden != 7 || after.Uplinks.Load() != uplinks {
-			t.Errorf("forbidden %d, taken %d; want 7 and 0", after.Forbidden.Load()-forbidden, after.Uplinks.Load()-uplinks)
+		if refused()-forbidden != 7 || after.Uplinks.Load() != uplinks {
+			t.Errorf("forbidden %d, taken %d; want 7 and 0", refused()-forbidden, after.Uplinks.Load()-uplinks)
 		}
 		b.quiet()
 		other.quiet()
@@ -197,7 +198,7 @@ func TestHelper(t *testing.T) {
 		r := newRig(t)
 		h := r.connect("brd_1/up-1")
 		h.say(wire.UpHello, wire.Hello{Proto: wire.Version})
-		if n := r.Counts(); n.Early.Load() != 1 || n.Hellos.Load() != 0 {
+		if n := r.Counts(); r.Dropped()[dropEarly] != 1 || n.Hellos.Load() != 0 {
 			t.Errorf("a helper alone: got %+v, want Early 1 and Hellos 0", n)
 		}
 		b := r.connect("brd_1")

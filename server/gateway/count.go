@@ -14,14 +14,10 @@ type Counts struct {
 	AcceptErrors atomic.Int64
 	Panics       atomic.Int64
 
-	Hellos     atomic.Int64
-	Uplinks    atomic.Int64 // messages from boards
-	Reports    atomic.Int64
-	Records    atomic.Int64 // on-site records that were new
-	BadRecords atomic.Int64 // unacceptable records: other doors, unknown results
-	Early      atomic.Int64 // uplinks before hello, dropped
-	Garbage    atomic.Int64 // undecodable uplinks, dropped
-	Forbidden  atomic.Int64 // topics refused
+	Hellos  atomic.Int64
+	Uplinks atomic.Int64 // messages from boards
+	Reports atomic.Int64
+	Records atomic.Int64 // on-site records that were new
 
 	Down           atomic.Int64 // messages to boards
 	DownDropped    atomic.Int64 // not accepted: connection ended, or a board that reads too slowly

@@ -96,14 +96,7 @@ func standings(list []wire.Standing) []wire.Standing {
 func decodeReport(payload []byte) (wire.Report, error) {
 	r, err := decode[wire.Report](payload)
 	if err == nil {
-		switch { // in order of names
-		case len(r.Code) > 64:
-			err = rangeError{"code"}
-		case r.CommandID == "" || len(r.CommandID) > 64:
-			err = rangeError{"commandId"}
-		case len(r.Result) > 64:
-			err = rangeError{"result"}
-		}
+		err = ranges(field{"code", len(r.Code) > 64}, field{"commandId", r.CommandID == "" || len(r.CommandID) > 64}, field{"result", len(r.Result) > 64})
 	}
 	if r.Standing != nil && len(standings([]wire.Standing{*r.Standing})) == 0 {
 		r.Standing = nil

@@ -145,17 +145,12 @@ func New(cfg Config) (*Gateway, error) {
 }
 
 func (c *Config) defaults() {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	def(&c.Wait, command.DefaultWait)
-	def(&c.NotAfter, command.DefaultNotAfter)
-	def(&c.Handshake, 5*time.Second)
-	def(&c.WriteTimeout, 5*time.Second)
-	def(&c.SaveEvery, time.Second)
-	def(&c.Penalty, time.Second)
+	c.Wait = cmp.Or(c.Wait, command.DefaultWait)
+	c.NotAfter = cmp.Or(c.NotAfter, command.DefaultNotAfter)
+	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 5*time.Second)
+	c.SaveEvery = cmp.Or(c.SaveEvery, time.Second)
+	c.Penalty = cmp.Or(c.Penalty, time.Second)
 	c.Clock = cmp.Or[clock.Clock](c.Clock, clock.Real{})
 	if c.History == nil {
 		c.History = func(history.Event) {}

@@ -37,8 +37,8 @@ func TestHelloIsRefused(t *testing.T) {
 			b.say(ch, `{}`)
 		}
 		b.quiet()
-		if n := r.Counts(); n.Early.Load() != 6 || r.backs.all() != "" {
-			t.Errorf(`got %+v %s, want n.Early = 6, r.backs.all() = ""`, n, r.backs.all())
+		if n := r.Dropped(); n[dropEarly] != 6 || r.backs.all() != "" {
+			t.Errorf(`got %+v %s, want 6 early, r.backs.all() = ""`, n, r.backs.all())
 		}
 	})
 }

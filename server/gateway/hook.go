@@ -180,7 +180,6 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 		allowed = wire.Up
 	}
 	if !ok || boardID != l.b.id || !slices.Contains(allowed, channel) || (l.helper && !write) || strings.ContainsAny(topic, "+#") {
-		h.g.count.Forbidden.Add(1)
 		l.b.drop(dropForbidden, "", "topic", 1)
 		return false
 	}
@@ -216,7 +215,6 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 		return pk, packets.CodeSuccessIgnore
 	}
 	if pk.FixedHeader.Retain {
-		h.g.count.Forbidden.Add(1)
 		l.b.drop(dropRetained, channel, "", 1)
 		return pk, packets.CodeSuccessIgnore
 	}
@@ -235,7 +233,6 @@ func (l *link) uplink(channel string, payload []byte) {
 		l = b.main
 		b.mu.Unlock()
 		if l == nil {
-			b.g.count.Early.Add(1)
 			b.drop(dropEarly, channel, "", 1)
 			return
 		}

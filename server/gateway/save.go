@@ -160,17 +160,12 @@ func (g *Gateway) saveSeen() {
 // flush writes everything that is still dirty, at the end.
 func (g *Gateway) flush() {
 	g.mu.Lock()
-	var batch []*peer
-	for b := range g.dirty {
-		batch = append(batch, b)
-		delete(g.dirty, b)
-	}
+	left := slices.Collect(maps.Keys(g.dirty))
+	clear(g.dirty)
 	g.mu.Unlock()
-	for len(batch) > 0 {
-		n := min(saveBatch, len(batch))
-		if err := g.write(batch[:n]); err != nil {
+	for batch := range slices.Chunk(left, saveBatch) {
+		if err := g.write(batch); err != nil {
 			g.cfg.Log.Warn("what is known about boards could not be written", "error", err)
 		}
-		batch = batch[n:]
 	}
 }

@@ -31,10 +31,8 @@ func (b *peer) ordered(id string) {
 func (b *peer) order(id string) order {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, o := range b.orders {
-		if o.id == id {
-			return o
-		}
+	if i := slices.IndexFunc(b.orders, func(o order) bool { return o.id == id }); i >= 0 {
+		return b.orders[i]
 	}
 	return order{}
 }

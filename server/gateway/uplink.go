@@ -14,12 +14,10 @@ import (
 
 // handle carries out one uplink, on the board's worker.
 func (b *peer) handle(it item) {
-	g := b.g
 	b.mu.Lock()
 	greeted := b.cur == it.l
 	b.mu.Unlock()
 	if !greeted && it.channel != wire.UpHello { // before hello, or from a connection that was taken over
-		g.count.Early.Add(1)
 		b.drop(dropEarly, it.channel, "", 1)
 		return
 	}
@@ -41,7 +39,6 @@ func (b *peer) handle(it item) {
 		b.ack(it.l, wire.Ack{Type: wire.AckPing, Accepted: true})
 	}
 	if err != nil {
-		g.count.Garbage.Add(1)
 		b.drop(dropGarbage, it.channel, fieldOf(err), 1)
 	}
 }
@@ -85,8 +82,6 @@ func (b *peer) hello(l *link, payload []byte) error {
 	fresh := l.epoch == 0
 	if fresh {
 		l.epoch = g.life<<32 | g.epochs.Add(1)
-	}
-	if fresh {
 		b.contact = cmp.Or(b.st.UploadsSince, b.st.LastSeenAt, now) // records that it still buffered may be older
 	}
 	b.cur = l
@@ -259,7 +254,6 @@ func (b *peer) records(l *link, payload []byte) error {
 		g.cfg.Log.Warn("records", "board", b.id, "error", err)
 		return nil // not acknowledged: they come again
 	}
-	g.count.BadRecords.Add(int64(kept.Bad))
 	g.count.Records.Add(int64(kept.Fresh))
 	if kept.Bad > 0 {
 		b.drop(dropRecord, wire.UpRec, "records", kept.Bad)

@@ -136,8 +136,8 @@ func TestRecords(t *testing.T) {
 		say(bad(func(r *wire.Record) { r.DoorID = "dor_3" }), bad(func(r *wire.Record) { r.At = 0 }), bad(func(r *wire.Record) { r.At = 1 << 60 }),
 			bad(func(r *wire.Record) { r.Result = "maybe" }), bad(func(r *wire.Record) { r.Reason = "expired" }),
 			bad(func(r *wire.Record) { r.Result = "denied" }), bad(func(r *wire.Record) { r.GrantID = strings.Repeat("x", 65) }), bad(func(r *wire.Record) { r.Seq = 10 }))
-		if a := b.ack(); a.Seq != 10 || r.Counts().BadRecords.Load() != 7 || r.Counts().Records.Load() != 4 {
-			t.Errorf("got %+v %+v, want a.Seq = 10, r.Counts().BadRecords = 7, r.Counts().Records = 4", a, r.Counts())
+		if a := b.ack(); a.Seq != 10 || r.Dropped()[dropRecord] != 7 || r.Counts().Records.Load() != 4 {
+			t.Errorf("got %+v %+v, want a.Seq = 10, 7 bad, r.Counts().Records = 4", a, r.Counts())
 		}
 		many := make([]wire.Record, maxRecords+1)
 		for i := range many {
@@ -160,8 +160,8 @@ func TestRecords(t *testing.T) {
 			t.Errorf("nonsense: got %+v, want Type %v and Accepted false", a, wire.AckRec)
 		}
 		b.quiet()
-		if n := r.Counts(); n.Garbage.Load() != 2 || r.Status("brd_1").Dropped != 2 {
-			t.Errorf(`got %+v, want n.Garbage = 2, r.Status("brd_1").Dropped = 2`, n)
+		if n := r.Dropped(); n[dropGarbage] != 2 || r.Status("brd_1").Dropped != 2 {
+			t.Errorf(`got %+v, want 2 of garbage, r.Status("brd_1").Dropped = 2`, n)
 		}
 	})
 }
@@ -205,8 +205,8 @@ func oldRecords(t *testing.T, then func(*rig, *clock.Virtual)) {
 	for seq := range int64(3) { // the line drops after each one
 		b = back(int(3 - seq))
 		b.say(wire.UpRec, old(seq+1))
-		if a := b.ack(); a.Seq != seq+1 || r.Counts().BadRecords.Load() != 0 {
-			t.Errorf("record %d: got %+v, %d refused, want it kept", seq+1, a, r.Counts().BadRecords.Load())
+		if a := b.ack(); a.Seq != seq+1 || r.Dropped()[dropRecord] != 0 {
+			t.Errorf("record %d: got %+v, %d refused, want it kept", seq+1, a, r.Dropped()[dropRecord])
 		}
 		b.line.Cut()
 		synctest.Wait()
@@ -214,8 +214,8 @@ func oldRecords(t *testing.T, then func(*rig, *clock.Virtual)) {
 	}
 	b = back(0) // all are uploaded: later records are new
 	b.say(wire.UpRec, old(4))
-	if b.ack(); r.Counts().BadRecords.Load() != 1 {
-		t.Errorf("a record from 40 days before the last contact: got %d refused, want 1", r.Counts().BadRecords.Load())
+	if b.ack(); r.Dropped()[dropRecord] != 1 {
+		t.Errorf("a record from 40 days before the last contact: got %d refused, want 1", r.Dropped()[dropRecord])
 	}
 }
 
@@ -256,7 +256,7 @@ func TestNull(t *testing.T) {
 		for i, ch := range []string{wire.UpRpt, wire.UpAck, wire.UpState, wire.UpRec, wire.UpDigest} {
 			b.say(ch, " null")
 			synctest.Wait()
-			if n := r.Counts().Garbage.Load(); n != int64(i)+1 {
+			if n := r.Dropped()[dropGarbage]; n != int64(i)+1 {
 				t.Errorf("%s: %d garbage, want %d", ch, n, i+1)
 			}
 		}
@@ -288,8 +288,8 @@ func TestGarbage(t *testing.T) {
 				sent++
 			}
 		}
-		if n := r.Counts(); n.Garbage.Load() == 0 || n.Garbage.Load() > sent {
-			t.Errorf("%d garbage of %d, want some and no more than were sent", n.Garbage.Load(), sent)
+		if n := r.Dropped()[dropGarbage]; n == 0 || n > sent {
+			t.Errorf("%d garbage of %d, want some and no more than were sent", n, sent)
 		}
 		b.say(wire.UpRpt, strings.Repeat("x", maxPacket-100))
 		for len(b.down) > 0 {

@@ -27,15 +27,7 @@ func auditOf(r db.Audit, err error) (record.Audit, error) {
 // Audits lists the audit log of a place ("" = all places), newest first, and how
 // many lines it has.
 func (s *Store) Audits(placeID string, limit, offset int) (list []record.Audit, total int, err error) {
-	err = s.moment(func(tx *Tx) error {
-		q := tx.q
-		n, err := q.CountAudits(ctx, placeID)
-		if err != nil {
-			return err
-		}
-		total = int(n)
-		list, err = converted(auditOf)(q.Audits(ctx, db.AuditsParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)}))
-		return err
-	})
-	return list, total, err
+	return paged(s, limit, offset, func(tx *Tx) ([]record.Audit, error) {
+		return converted(auditOf)(tx.q.Audits(ctx, db.AuditsParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)}))
+	}, func(tx *Tx) (int64, error) { return tx.q.CountAudits(ctx, placeID) })
 }

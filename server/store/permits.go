@@ -61,26 +61,13 @@ func (s *Store) ListGrants(placeID, kind string, q grant.ListQuery) (list []gran
 
 // allGrants reads one page of a place's grants of a kind, and their number.
 func (s *Store) allGrants(placeID, kind string, limit, offset int) (list []grant.Grant, total int, err error) {
-	err = s.moment(func(tx *Tx) error {
-		rows, err := tx.q.GrantsPage(ctx, db.GrantsPageParams{PlaceID: placeID, Kind: kind, Limit: int64(limit), Offset: int64(offset)})
-		if err != nil {
-			return err
-		}
-		list = make([]grant.Grant, len(rows))
-		for i := range rows {
-			r := &rows[i]
-			if list[i], err = grantOf(db.Grant{ID: r.ID, PlaceID: placeID, Kind: kind, Source: r.Source, ExternalRef: r.ExternalRef, Phone: r.Phone, Name: r.Name,
+	return paged(s, limit, offset, func(tx *Tx) ([]grant.Grant, error) {
+		return converted(func(r db.GrantsPageRow, err error) (grant.Grant, error) {
+			return grantOf(db.Grant{ID: r.ID, PlaceID: placeID, Kind: kind, Source: r.Source, ExternalRef: r.ExternalRef, Phone: r.Phone, Name: r.Name,
 				StartsAt: r.StartsAt, EndsAt: r.EndsAt, Doors: r.Doors, Generation: r.Generation, LinkHash: r.LinkHash, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-				RevokedAt: r.RevokedAt, UseCount: r.UseCount, FirstUsedAt: r.FirstUsedAt}, nil); err != nil {
-				return err
-			}
-		}
-		if total = offset + len(list); len(list) == limit || len(list) == 0 && offset > 0 { // the page doesn't reveal the total
-			total, err = s.totals.grants(tx, placeID, kind)
-		}
-		return err
-	})
-	return list, total, err
+				RevokedAt: r.RevokedAt, UseCount: r.UseCount, FirstUsedAt: r.FirstUsedAt}, err)
+		})(tx.q.GrantsPage(ctx, db.GrantsPageParams{PlaceID: placeID, Kind: kind, Limit: int64(limit), Offset: int64(offset)}))
+	}, func(tx *Tx) (int64, error) { return s.totals.grants(tx, placeID, kind) })
 }
 
 // referredOf are a place's grants of a kind with one reference, from any source. The index is named because SQLite, left
@@ -94,27 +81,37 @@ func newestFirst(from string) (find string) {
 	return "SELECT id" + from + " ORDER BY created_at DESC, id DESC"
 }
 
-// page reads one page and the total number of matches, both at one moment. The conditions vary from call to call, so the
-// SQL is composed here: find, without its limit, finds the ids, and load reads the rows in that order. from is counted.
-func page[R, T any](s *Store, find, from string, args []any, limit, offset int,
-	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
+// paged reads one page and the total number of matches, both at one moment. They are counted only where the page doesn't
+// reveal the total.
+func paged[T any](s *Store, limit, offset int, read func(tx *Tx) ([]T, error), count func(tx *Tx) (int64, error)) (list []T, total int, err error) {
 	err = s.moment(func(tx *Tx) error {
-		ids, err := pageIDs(tx, find+" LIMIT ? OFFSET ?", append(slices.Clip(args), limit, offset)...)
-		if err != nil {
+		if list, err = read(tx); err != nil {
 			return err
 		}
-		if total = offset + len(ids); len(ids) == limit || len(ids) == 0 && offset > 0 { // the page doesn't reveal the total
-			if err := tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&total); err != nil {
-				return err
-			}
+		if total = offset + len(list); len(list) == limit || len(list) == 0 && offset > 0 {
+			n, err := count(tx)
+			total = int(n)
+			return err
 		}
-		if len(ids) == 0 {
-			return nil
-		}
-		list, err = converted(of)(load(tx.q, ctx, ids))
-		return err
+		return nil
 	})
 	return list, total, err
+}
+
+// page is paged for conditions that vary from call to call, so the SQL is composed here: find, without its limit, finds the
+// ids, and load reads the rows in that order. from is counted.
+func page[R, T any](s *Store, find, from string, args []any, limit, offset int,
+	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
+	return paged(s, limit, offset, func(tx *Tx) ([]T, error) {
+		ids, err := pageIDs(tx, find+" LIMIT ? OFFSET ?", append(slices.Clip(args), limit, offset)...)
+		if err != nil || len(ids) == 0 {
+			return nil, err
+		}
+		return converted(of)(load(tx.q, ctx, ids))
+	}, func(tx *Tx) (n int64, err error) {
+		err = tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&n)
+		return n, err
+	})
 }
 
 // pageIDs reads the first column; columns to order by may follow it.

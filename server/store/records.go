@@ -84,20 +84,11 @@ func (s *Store) Records(placeID string, since time.Time, limit, offset int) (lis
 	if err := s.counted(); err != nil {
 		return nil, 0, err
 	}
-	err = s.moment(func(tx *Tx) error {
-		if list, err = converted(func(r db.RecordsRow, err error) (record.Record, error) {
+	return paged(s, limit, offset, func(tx *Tx) ([]record.Record, error) {
+		return converted(func(r db.RecordsRow, err error) (record.Record, error) {
 			return recordOf(db.EntryRecord{ID: r.ID, PlaceID: placeID, DoorID: r.DoorID, DoorName: r.DoorName, Result: r.Result, Reason: r.Reason, Method: r.Method,
 				Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: r.CommandID, GrantID: r.GrantID, Source: r.Source, RequestedAt: r.RequestedAt,
 				OccurredAt: r.OccurredAt, RecordedAt: r.RecordedAt, SettledAs: r.SettledAs, SettledAt: r.SettledAt, Replays: r.Replays, Note: r.Note}, err)
-		})(tx.q.Records(ctx, db.RecordsParams{PlaceID: placeID, RecordedAt: since.UnixMilli(), Limit: int64(limit), Offset: int64(offset)})); err != nil {
-			return err
-		}
-		if total = offset + len(list); len(list) == limit || len(list) == 0 && offset > 0 { // the page doesn't reveal the total
-			n, err := tx.q.CountRecords(ctx, placeID, since.UnixMilli())
-			total = int(n)
-			return err
-		}
-		return nil
-	})
-	return list, total, err
+		})(tx.q.Records(ctx, db.RecordsParams{PlaceID: placeID, RecordedAt: since.UnixMilli(), Limit: int64(limit), Offset: int64(offset)}))
+	}, func(tx *Tx) (int64, error) { return tx.q.CountRecords(ctx, placeID, since.UnixMilli()) })
 }

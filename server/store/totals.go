@@ -19,11 +19,11 @@ type totalOf struct{ placeID, kind string }
 
 type total struct {
 	at db.GrantsStateRow
-	n  int
+	n  int64
 }
 
 // grants is the number of a place's grants of a kind at the transaction's moment.
-func (t *totals) grants(tx *Tx, placeID, kind string) (int, error) {
+func (t *totals) grants(tx *Tx, placeID, kind string) (int64, error) {
 	at, err := none(tx.q.GrantsState(ctx, placeID))
 	if err != nil {
 		return 0, err
@@ -44,8 +44,8 @@ func (t *totals) grants(tx *Tx, placeID, kind string) (int, error) {
 	if t.of == nil {
 		t.of = map[totalOf]total{}
 	}
-	t.of[of] = total{at, int(n)}
-	return int(n), nil
+	t.of[of] = total{at, n}
+	return n, nil
 }
 
 // forgot tells totals that grants are gone without their place's revision.

@@ -169,16 +169,10 @@ func (d *drawing) often(perDay float64) int {
 // entries draws who comes at a time.
 func (d *drawing) entries(m *moment, share float64) {
 	for _, p := range d.r.places {
-		there := map[int]bool{}
-		for _, e := range m.entries {
-			if e.place == p {
-				there[slices.Index(p.people, e.who)] = true
-			}
-		}
 		rate := share * busy(m.at.In(p.zone))
 		for _, at := range p.doors {
-			if d.rng.Float64() < rate && !slices.ContainsFunc(m.entries, func(e entry) bool { return e.door == at }) {
-				e := d.entry(p, at, there)
+			if d.rng.Float64() < rate && !m.taken(at) {
+				e := d.entry(m, p, at)
 				if e.how == "phone" && m.uncalled[p] {
 					e.how = "onsite"
 				}
@@ -188,13 +182,17 @@ func (d *drawing) entries(m *moment, share float64) {
 	}
 }
 
+// taken reports whether somebody is at a door.
+func (m *moment) taken(at door) bool {
+	return slices.ContainsFunc(m.entries, func(e entry) bool { return e.door == at })
+}
+
 // entry draws one person at a door, one who isn't at another door of the place.
-func (d *drawing) entry(p *place, at door, there map[int]bool) entry {
+func (d *drawing) entry(m *moment, p *place, at door) entry {
 	i := d.rng.IntN(len(p.people))
-	for there[i] {
+	for slices.ContainsFunc(m.entries, func(e entry) bool { return e.who == p.people[i] }) {
 		i = (i + 1) % len(p.people)
 	}
-	there[i] = true
 	e := entry{how: pick(d.rng, ways), place: p, door: at, who: p.people[i]}
 	if e.how == "command" {
 		e.cmd = d.command(at)
@@ -235,15 +233,9 @@ func (d *drawing) commandAt(at time.Time, p *place, of door) bool {
 // entryAt draws an entry at a door; nil if somebody is there at that time.
 func (d *drawing) entryAt(at time.Time, p *place, of door) *entry {
 	m := d.moment(at.Truncate(time.Millisecond))
-	there := map[int]bool{}
-	for _, e := range m.entries {
-		if e.door == of {
-			return nil
-		}
-		if e.place == p {
-			there[slices.Index(p.people, e.who)] = true
-		}
+	if m.taken(of) {
+		return nil
 	}
-	m.entries = append(m.entries, d.entry(p, of, there))
+	m.entries = append(m.entries, d.entry(m, p, of))
 	return &m.entries[len(m.entries)-1]
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/doorlab/doorlab/internal/history"
 )
 
-// atOnce bounds how many people are at doors at the same time.
-const atOnce = 256
+// most bounds how many people are at doors at the same time.
+const most = 256
 
 // happen plays a moment. What happens at one place changes nothing at another.
 func (r *run) happen(m moment) {
@@ -19,7 +19,7 @@ func (r *run) happen(m moment) {
 	}
 	r.rest(m.at, len(m.mishaps))
 	if len(m.changes) > 0 {
-		r.each(func(p *place) {
+		atOnce(r, r.places, func(p *place) {
 			for _, change := range m.changes[p] {
 				change()
 			}
@@ -35,23 +35,12 @@ func (r *run) happen(m moment) {
 			commands[e.place] = true
 		}
 	}
-	r.each(func(p *place) {
+	atOnce(r, r.places, func(p *place) {
 		if commands[p] {
 			r.signIn(p)
 		}
 	})
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
-	for _, e := range m.entries {
-		slots <- struct{}{}
-		wg.Add(1)
-		r.crew.Go(func() {
-			defer wg.Done()
-			r.enter(e)
-			<-slots
-		})
-	}
-	wg.Wait()
+	atOnce(r, m.entries, r.enter)
 }
 
 // rest waits until what has happened is over, if a lot has happened.
@@ -64,14 +53,17 @@ func (r *run) rest(at time.Time, happened int) {
 	}
 }
 
-// each does something for all places at once.
-func (r *run) each(do func(p *place)) {
+// atOnce does something for all places, or for all people, at once.
+func atOnce[T any](r *run, list []T, do func(T)) {
 	var wg sync.WaitGroup
-	for _, p := range r.places {
+	slots := make(chan struct{}, most)
+	for _, v := range list {
+		slots <- struct{}{}
 		wg.Add(1)
 		r.crew.Go(func() {
 			defer wg.Done()
-			do(p)
+			do(v)
+			<-slots
 		})
 	}
 	wg.Wait()

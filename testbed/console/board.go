@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -88,10 +89,9 @@ func (c *Console) board(r *http.Request) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	for reason, n := range v.State.Dropped {
-		v.Dropped = append(v.Dropped, dropRow{reason, amount.Number(n)})
+	for _, reason := range slices.Sorted(maps.Keys(v.State.Dropped)) {
+		v.Dropped = append(v.Dropped, dropRow{reason, amount.Number(v.State.Dropped[reason])})
 	}
-	slices.SortFunc(v.Dropped, func(a, b dropRow) int { return strings.Compare(a.Reason, b.Reason) })
 	v.doors(c, n)
 	v.Messages = foldedMessages(c.cfg.Feed.Messages(id, "", messagesRead), messageRows)
 	if err := v.faults(c, r); err != nil {
@@ -132,13 +132,9 @@ func (v *boardView) doors(c *Console, n named) {
 // faults are those armed on the board.
 func (v *boardView) faults(c *Console, r *http.Request) error {
 	list, err := c.armed(r)
-	for _, f := range list {
-		if slices.Contains(f.Boards, v.ID) {
-			v.Faults = append(v.Faults, f)
-			if f.Fault == "offline" && f.Count == 1 {
-				v.Cut = append(v.Cut, f.FaultID)
-			}
-		}
+	v.Faults = each.If(list, func(f armedFault) bool { return slices.Contains(f.Boards, v.ID) })
+	for _, f := range each.If(v.Faults, armedFault.cutsOne) {
+		v.Cut = append(v.Cut, f.FaultID)
 	}
 	return err
 }
@@ -151,7 +147,7 @@ func (v *boardView) journal(c *Console, ctx context.Context) error {
 		Boot                  int
 		At                    time.Time
 		DoorID, Action, Cause string
-		CommandID, GrantID    *string
+		CommandID, GrantID    string
 		Revision              int64
 		OutageAgeSec          json.Number
 	}
@@ -165,13 +161,8 @@ func (v *boardView) journal(c *Console, ctx context.Context) error {
 	}
 	v.JournalLines = int64(total)
 	for _, l := range slices.Backward(lines[max(0, len(lines)-journalRows):]) {
-		row := journalRow{Seq: l.Seq, Boot: l.Boot, Time: l.At.UTC().Format(timeFormat), Exact: when(l.At), Door: c.names.door(l.DoorID), Action: l.Action, Cause: l.Cause}
-		if l.CommandID != nil {
-			row.CommandID = *l.CommandID
-		}
-		if l.GrantID != nil {
-			row.GrantID = *l.GrantID
-		}
+		row := journalRow{Seq: l.Seq, Boot: l.Boot, Time: l.At.UTC().Format(timeFormat), Exact: when(l.At), Door: c.names.door(l.DoorID), Action: l.Action, Cause: l.Cause,
+			CommandID: l.CommandID, GrantID: l.GrantID}
 		if sec, err := l.OutageAgeSec.Float64(); err == nil && sec != 0 {
 			row.Outage = age(time.Duration(sec*float64(time.Second)), false)
 		}
@@ -212,9 +203,9 @@ func (c *Console) beliefsOf(b wire.Sync, policy wire.Netloss) *beliefsView {
 		}
 		v.Grants = append(v.Grants, row)
 	}
-	for _, w := range windows[:min(beliefRows, len(windows))] {
-		v.Windows = append(v.Windows, windowRow{w.ID, c.names.door(w.DoorID), w.Ref, w.Mode})
-	}
+	v.Windows = each.Of(windows[:min(beliefRows, len(windows))], func(w access.Window) windowRow {
+		return windowRow{w.ID, c.names.door(w.DoorID), w.Ref, w.Mode}
+	})
 	for channel, rest := range policy.Channels {
 		v.Rest = append(v.Rest, strconv.Itoa(channel)+": "+rest)
 	}

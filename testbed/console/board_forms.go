@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/faults"
 )
 
@@ -56,10 +57,8 @@ func (c *Console) move(r *http.Request, command string) (Said, error) {
 // detach shows, only this once, what a real board signs in with.
 func (c *Console) detach(r *http.Request) (Said, error) {
 	var out struct{ MQTT, ClientID, Username, Password string }
-	if err := c.lab(r.Context(), http.MethodPost, "/boards/"+url.PathEscape(chi.URLParam(r, "id"))+"/detach", struct{}{}, &out); err != nil {
-		return Said{}, err
-	}
-	return Said{Key: "board.detached", Args: []any{out.MQTT, out.ClientID, out.Username, out.Password}, Keep: true}, nil
+	err := c.lab(r.Context(), http.MethodPost, "/boards/"+url.PathEscape(chi.URLParam(r, "id"))+"/detach", struct{}{}, &out)
+	return Said{Key: "board.detached", Args: []any{out.MQTT, out.ClientID, out.Username, out.Password}, Keep: true}, err
 }
 
 // reconnect removes the faults that cut this board and no other.
@@ -68,17 +67,14 @@ func (c *Console) reconnect(r *http.Request) (Said, error) {
 	if err != nil {
 		return Said{}, err
 	}
-	n := 0
-	for _, f := range list {
-		if f.Fault == "offline" && f.Count == 1 && slices.Contains(f.Boards, chi.URLParam(r, "id")) {
-			n++
-			if err := c.lab(r.Context(), http.MethodDelete, "/faults/"+url.PathEscape(f.FaultID), nil, nil); err != nil {
-				return Said{}, err
-			}
-		}
-	}
-	if n == 0 {
+	cuts := each.If(list, func(f armedFault) bool { return f.cutsOne() && slices.Contains(f.Boards, chi.URLParam(r, "id")) })
+	if len(cuts) == 0 {
 		return Said{}, faults.Badly("reconnect", "no fault cuts only this board; look at the armed faults")
+	}
+	for _, f := range cuts {
+		if err := c.lab(r.Context(), http.MethodDelete, "/faults/"+url.PathEscape(f.FaultID), nil, nil); err != nil {
+			return Said{}, err
+		}
 	}
 	return Said{Key: "board.reconnected"}, nil
 }

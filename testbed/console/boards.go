@@ -89,17 +89,14 @@ const (
 func (c *Console) boards(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	v := boardsView{Query: strings.TrimSpace(q.Get("q")), Phase: q.Get("phase"), Place: q.Get("place"), Lag: q.Get("lag")}
-	all := c.cfg.Boards()
-	for _, p := range c.cfg.World.Places {
-		v.Places = append(v.Places, choice{p.ID, p.Name})
-	}
+	v.Places = c.places()
 	least, _ := time.ParseDuration(v.Lag)
 	if n, err := strconv.ParseFloat(v.Lag, 64); err == nil {
 		least = time.Duration(n * float64(time.Second))
 	}
 	counts := map[string]int64{}
 	var found []Board
-	for _, b := range all {
+	for _, b := range c.cfg.Boards() {
 		counts[b.Word()]++
 		if v.matches(b, c.names.boards[b.ID], least) {
 			found = append(found, b)

@@ -65,11 +65,8 @@ func (c *Console) command(r *http.Request) (any, error) {
 		return nil, &client.Error{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf("no command %q among the latest %s", id, amount.Number(keepChains))}
 	}
 	o := outcomes[x.Outcome]
-	v := commandView{Chain: x, Place: c.names.place(x.PlaceID), Door: c.names.door(x.DoorID), Outcome: "outcome." + x.Outcome, Class: o.class, Sign: o.sign,
+	v := commandView{Chain: x, Place: c.names.place(x.PlaceID), Door: c.names.door(x.DoorID), Outcome: x.word(), Class: o.class, Sign: o.sign,
 		At: when(x.At), Took: span(x.Took()), Answer: masked(x.Answer, false), Steps: waterfall(x), Refusal: x.refusal(), Request: c.requestOf(r, x)}
-	if x.Outcome == "" {
-		v.Outcome = "outcome.running"
-	}
 	for _, m := range c.cfg.Feed.Messages(x.BoardID, id, 20) {
 		row := messageOf(m)
 		row.Offset = "+" + span(m.Mono-x.Accepted)
@@ -78,6 +75,9 @@ func (c *Console) command(r *http.Request) (any, error) {
 	slices.Reverse(v.Messages)
 	return v, nil
 }
+
+// word is the key of the command's outcome.
+func (c Chain) word() string { return "outcome." + cmp.Or(c.Outcome, "running") }
 
 // refusal is the code with which the board refused, "" if it didn't.
 func (c Chain) refusal() string {

@@ -66,6 +66,9 @@ func (a armedFault) First() string {
 	return a.Boards[0]
 }
 
+// cutsOne reports whether it cuts the line of a single board.
+func (a armedFault) cutsOne() bool { return a.Fault == "offline" && a.Count == 1 }
+
 // Boards64 is how many boards it affects.
 func (a armedFault) Boards64() int64 { return int64(a.Count) }
 
@@ -204,8 +207,6 @@ func (c *Console) removeFault(r *http.Request) (Said, error) {
 
 func (c *Console) resetFaults(r *http.Request) (Said, error) {
 	var out struct{ Removed int }
-	if err := c.lab(r.Context(), http.MethodPost, "/faults/reset", struct{}{}, &out); err != nil {
-		return Said{}, err
-	}
-	return Said{Key: "faults.reset.said", Args: []any{out.Removed}}, nil
+	err := c.lab(r.Context(), http.MethodPost, "/faults/reset", struct{}{}, &out)
+	return Said{Key: "faults.reset.said", Args: []any{out.Removed}}, err
 }

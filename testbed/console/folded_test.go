@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/inbox"
 )
 
@@ -35,8 +36,8 @@ func TestFoldedByBody(t *testing.T) {
 	}
 }
 
-// TestClockTimes: the times of a list have no date if they are all of the lab's present day, and all have one otherwise.
-func TestClockTimes(t *testing.T) {
+// TestClockLayout: the times of a list have no date if they are all of the lab's present day, and all have one otherwise.
+func TestClockLayout(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	for _, x := range []struct {
@@ -48,7 +49,8 @@ func TestClockTimes(t *testing.T) {
 		{[]time.Time{noon.Add(36 * time.Hour), noon}, []string{"11-30 00:00:00", "11-28 12:00:00"}},
 		{[]time.Time{noon.Add(-36 * time.Hour)}, []string{"11-27 00:00:00"}}, // the clock has jumped since
 	} {
-		if got := clockTimes(x.list, noon.Add(2*time.Hour)); !slices.Equal(got, x.want) {
+		layout := clockLayout(x.list, noon.Add(2*time.Hour))
+		if got := each.Of(x.list, func(t time.Time) string { return t.Format(layout) }); !slices.Equal(got, x.want) {
 			t.Errorf("%v: got %q, want %q", x.list, got, x.want)
 		}
 	}

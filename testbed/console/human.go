@@ -3,10 +3,9 @@ package console
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/doorlab/doorlab/internal/each"
 )
 
 // span writes a duration for people: milliseconds below a second, two units above.
@@ -39,17 +38,14 @@ func two(a int64, ua string, b int64, ub string) string {
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
 func when(t time.Time) string      { return t.UTC().Format("2006-01-02 15:04:05.000") + " UTC" }
 
-// clockTimes are the times of a list, with month and day unless all are of the lab's present day: after a jump of the
-// clock they wouldn't look sorted, or would look like today's, otherwise.
-func clockTimes(list []time.Time, now time.Time) []string {
-	layout := "15:04:05"
-	today := now.UTC().Truncate(24 * time.Hour)
-	for _, t := range list {
-		if !t.UTC().Truncate(24 * time.Hour).Equal(today) {
-			layout = "01-02 15:04:05"
-		}
+// clockLayout is how the times of a list are written, with month and day unless all are of the lab's present day: after a
+// jump of the clock they wouldn't look sorted, or would look like today's, otherwise.
+func clockLayout(list []time.Time, now time.Time) string {
+	day := func(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+	if slices.ContainsFunc(list, func(t time.Time) bool { return !day(t).Equal(day(now)) }) {
+		return "01-02 15:04:05"
 	}
-	return each.Of(list, func(t time.Time) string { return t.UTC().Format(layout) })
+	return "15:04:05"
 }
 
 // moment formats an API time for people; other text stays unchanged.

@@ -12,8 +12,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/golive"
 	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/internal/world"
 )
 
 type inboxView struct {
@@ -117,12 +119,14 @@ func (p point) Word() string { return "golive." + p.State }
 // Asks is the key of what it asks for.
 func (p point) Asks() string { return "golive.point." + p.ID }
 
+// places are those of the world to choose from.
+func (c *Console) places() []choice {
+	return each.Of(c.cfg.World.Places, func(p world.Place) choice { return choice{p.ID, p.Name} })
+}
+
 // placeOf is the place that a page is about: the requested one, else the first.
 func (c *Console) placeOf(r *http.Request) (id string, places []choice) {
-	id = r.URL.Query().Get("place")
-	for _, p := range c.cfg.World.Places {
-		places = append(places, choice{p.ID, p.Name})
-	}
+	id, places = r.URL.Query().Get("place"), c.places()
 	if id == "" && len(places) > 0 {
 		id = places[0].ID
 	}
@@ -148,12 +152,9 @@ func (c *Console) inbox(r *http.Request) (any, error) {
 	v.Count = len(v.Rows)
 	v.Capped = v.Count == inboxRows
 	slices.SortStableFunc(v.Rows, func(a, b *request) int { return b.Came.Compare(a.Came) }) // they are numbered as they were answered
-	at := make([]time.Time, v.Count)
-	for i, r := range v.Rows {
-		at[i] = r.Came
-	}
-	for i, text := range clockTimes(at, c.cfg.Clock.Now()) {
-		v.Rows[i].Clock = text
+	layout := clockLayout(each.Of(v.Rows, func(r *request) time.Time { return r.Came }), c.cfg.Clock.Now())
+	for _, r := range v.Rows {
+		r.Clock = r.Came.UTC().Format(layout)
 	}
 	if v.Status == "" && v.Path == "" && v.Key == "" { // a filter shows each
 		v.Rows = folded(v.Rows)

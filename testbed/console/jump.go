@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -52,10 +53,8 @@ func (c *Console) clockForms() forms {
 
 func (c *Console) moveClock(ctx context.Context, path string, body any) (Said, error) {
 	var out struct{ Now time.Time }
-	if err := c.lab(ctx, http.MethodPost, "/clock/"+path, body, &out); err != nil {
-		return Said{}, err
-	}
-	return Said{Key: "clock.said", Args: []any{out.Now.Format(timeFormat)}}, nil
+	err := c.lab(ctx, http.MethodPost, "/clock/"+path, body, &out)
+	return Said{Key: "clock.said", Args: []any{out.Now.Format(timeFormat)}}, err
 }
 
 func (c *Console) advance(ctx context.Context, body any) (said Said, err error) {
@@ -103,10 +102,7 @@ func changes(before, after map[string]string) (out []phaseChange) {
 		out = append(out, k)
 	}
 	slices.SortFunc(out, func(a, b phaseChange) int {
-		if a.Count != b.Count {
-			return int(b.Count - a.Count)
-		}
-		return len(fmt.Sprint(a)) - len(fmt.Sprint(b))
+		return cmp.Or(int(b.Count-a.Count), len(fmt.Sprint(a))-len(fmt.Sprint(b)))
 	})
 	return out
 }

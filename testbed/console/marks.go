@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // marks are moments that people at this console named, so that the clock can jump to 36 h after one of them.
@@ -46,13 +47,10 @@ func (m *marks) set(name string, at time.Time) error {
 }
 
 // names lists them, the latest first.
-func (m *marks) names() (out []string) {
+func (m *marks) names() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, k := range m.list {
-		out = append(out, k.Name)
-	}
-	return out
+	return each.Of(m.list, func(k mark) string { return k.Name })
 }
 
 // moment is the time that a text means: a time in UTC, or a label with or without a distance: cut, cut+36h.
@@ -76,12 +74,11 @@ func (m *marks) moment(text string) (time.Time, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, k := range m.list {
-		if k.Name == name {
-			return k.at.Add(far), nil
-		}
+	i := slices.IndexFunc(m.list, func(k mark) bool { return k.Name == name })
+	if i < 0 {
+		return time.Time{}, errMoment
 	}
-	return time.Time{}, errMoment
+	return m.list[i].at.Add(far), nil
 }
 
 // mark names this moment.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 type nowView struct {
@@ -22,10 +23,7 @@ type nowView struct {
 
 func (c *Console) now(r *http.Request) (any, error) {
 	faults, err := c.armed(r)
-	if err != nil {
-		return nil, err
-	}
-	return nowView{Health: c.health(), Clock: c.clock(), Jump: c.jump.Load(), Faults: faults, Feed: c.feedRows(keepRows)}, nil
+	return nowView{Health: c.health(), Clock: c.clock(), Jump: c.jump.Load(), Faults: faults, Feed: c.feedRows(keepRows)}, err
 }
 
 // healthView is the line of health.
@@ -142,27 +140,19 @@ func (c *Console) feedRows(n int) []feedRow {
 	for _, x := range chains {
 		o := outcomes[x.Outcome]
 		row := feedRow{At: x.At, Place: c.names.place(x.PlaceID), Door: c.names.door(x.DoorID), BoardID: x.BoardID, Who: x.Actor,
-			What: "command." + x.Command, Minutes: x.Minutes, Outcome: "outcome." + x.Outcome, Class: o.class, Sign: o.sign, ID: x.ID, Way: "way." + x.Method, Detail: x.refusal()}
+			What: "command." + x.Command, Minutes: x.Minutes, Outcome: x.word(), Class: o.class, Sign: o.sign, ID: x.ID, Way: "way." + x.Method, Detail: x.refusal()}
 		if x.Outcome != "" {
 			row.Took = span(x.Took())
-		}
-		if x.Outcome == "" {
-			row.Outcome = "outcome.running"
 		}
 		row.Who = cmp.Or(row.Who, x.Method)
 		rows = append(rows, row)
 	}
-	for _, x := range visits {
-		rows = append(rows, c.visitRow(x))
-	}
+	rows = append(rows, each.Of(visits, c.visitRow)...)
 	slices.SortStableFunc(rows, func(a, b feedRow) int { return b.At.Compare(a.At) })
 	rows = rows[:min(n, len(rows))]
-	at := make([]time.Time, len(rows))
-	for i := range rows {
-		at[i], rows[i].Exact = rows[i].At, when(rows[i].At)
-	}
-	for i, text := range clockTimes(at, c.cfg.Clock.Now()) {
-		rows[i].Time = text
+	layout := clockLayout(each.Of(rows, func(r feedRow) time.Time { return r.At }), c.cfg.Clock.Now())
+	for i, r := range rows {
+		rows[i].Time, rows[i].Exact = r.At.UTC().Format(layout), when(r.At)
 	}
 	return rows
 }

@@ -76,21 +76,18 @@ func (c *Console) runs(n int) (out []runRow) {
 	if c.cfg.Runs == "" {
 		return nil
 	}
-	var found []string
-	for _, name := range []string{"verdicts.json", "result.json"} { // of check, of load
-		some, _ := fs.Glob(os.DirFS(c.cfg.Runs), "*/"+name) // the directory itself is no pattern
-		for _, path := range some {
-			found = append(found, filepath.Join(c.cfg.Runs, path))
-		}
-	}
 	type dated struct {
 		path string
 		at   time.Time
 	}
 	var files []dated
-	for _, path := range found {
-		if info, err := os.Stat(path); err == nil {
-			files = append(files, dated{path, info.ModTime()})
+	for _, name := range []string{"verdicts.json", "result.json"} { // of check, of load
+		some, _ := fs.Glob(os.DirFS(c.cfg.Runs), "*/"+name) // the directory itself is no pattern
+		for _, path := range some {
+			path = filepath.Join(c.cfg.Runs, path)
+			if info, err := os.Stat(path); err == nil {
+				files = append(files, dated{path, info.ModTime()})
+			}
 		}
 	}
 	slices.SortFunc(files, func(a, b dated) int { return b.at.Compare(a.at) })
