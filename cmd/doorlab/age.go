@@ -82,11 +82,19 @@ func (f *ageFlags) check() (err error) {
 
 func runAge(ctx context.Context, e *env, f *ageFlags) error {
 	out := cmp.Or(f.out, filepath.Join("runs", "age-"+clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(f.Seed, 10)))
-	dir, cleanup := need2(freshDir(f.data))
+	dir, cleanup, err := freshDir(f.data)
+	if err != nil {
+		return err
+	}
 	defer cleanup()
-	release := need(hold(out, false))
+	release, err := hold(out, false)
+	if err != nil {
+		return err
+	}
 	defer release()
-	sure(clearOut(out))
+	if err := clearOut(out); err != nil {
+		return err
+	}
 	f.DataDir, f.Progress, f.Version = dir, f.view.screen(e), build()
 	f.StopWithin, f.Late = stopWithin, lateServer(e)
 	res, _, err := age.Run(ctx, f.Config)

@@ -77,26 +77,47 @@ func boardsCommand(e *env) *cobra.Command {
 }
 
 func (f *boardsFlags) run(ctx context.Context, e *env) error {
-	sure(cmp.Or(oneOf("clock", f.clock, "real", "virtual"), oneOf("client", f.client, testbed.Paho, testbed.Light),
-		boardsFlag(f.boards, 0), positive("timeout", f.timeout)))
+	if err := cmp.Or(oneOf("clock", f.clock, "real", "virtual"), oneOf("client", f.client, testbed.Paho, testbed.Light),
+		boardsFlag(f.boards, 0), positive("timeout", f.timeout)); err != nil {
+		return err
+	}
 	slice, err := shard.Parse(f.slice)
 	if err != nil {
 		return usagef("--slice %s", err)
 	}
-	addr, secure := need2(f.broker.address())
-	sure(ifAny("control", f.control))
-	token := need(secretOf(f.token, f.tokenFile))
-	f.server = f.serverControl(token)
+	addr, secure, err := f.broker.address()
+	if err != nil {
+		return err
+	}
+	if err := ifAny("control", f.control); err != nil {
+		return err
+	}
+	token, err := secretOf(f.token, f.tokenFile)
+	if err != nil {
+		return err
+	}
+	if f.server, err = f.serverControl(token); err != nil {
+		return err
+	}
 	w := world.Default(max(f.seed, 1), f.boards)
 	if f.world != "" {
-		w = need(loadWorld(ctx, f.world, f.seed))
+		if w, err = loadWorld(ctx, f.world, f.seed); err != nil {
+			return err
+		}
 	}
-	w = need(f.shard.of(w, e.getenv))
-	sure(overTCP((w.LiveBoards()+max(slice.Of, 1)-1)/max(slice.Of, 1), listen.Descriptors(), false))
+	if w, err = f.shard.of(w, e.getenv); err != nil {
+		return err
+	}
+	if err := overTCP((w.LiveBoards()+max(slice.Of, 1)-1)/max(slice.Of, 1), listen.Descriptors(), false); err != nil {
+		return err
+	}
 	if f.secretFile == "" && f.seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
 		return usagef("boards: the boards' passwords are missing: pass the server's --secret-file FILE, or start both with the same --seed")
 	}
-	dir, cleanup := need2(dataDir(f.data))
+	dir, cleanup, err := dataDir(f.data)
+	if err != nil {
+		return err
+	}
 	defer cleanup()
 	fc := testbed.FleetConfig{World: w, Version: version(), Broker: addr, TLS: secure, Client: f.client, Slice: slice, Control: f.control, ControlToken: token, Server: f.server,
 		SecretFile: f.secretFile, DataDir: dir, Virtual: f.clock == "virtual", Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose)}
@@ -104,19 +125,21 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 }
 
 // serverControl checks --server. Its calls carry the fleet's own token.
-func (f *boardsFlags) serverControl(token string) string {
+func (f *boardsFlags) serverControl(token string) (string, error) {
 	if f.server == "" {
-		return ""
+		return "", nil
 	}
 	base := baseURL(f.server)
-	sure(serverURL("server", base))
+	if err := serverURL("server", base); err != nil {
+		return "", err
+	}
 	switch {
 	case f.control == "":
-		sure(usagef("--server has no effect with --control \"\": it is for what the fleet's control API shows"))
+		return "", usagef("--server has no effect with --control \"\": it is for what the fleet's control API shows")
 	case token == "":
-		sure(usagef("--server needs --control-token (or --control-token-file), the one that the server runs with"))
+		return "", usagef("--server needs --control-token (or --control-token-file), the one that the server runs with")
 	}
-	return base
+	return base, nil
 }
 
 // dataDir returns the given directory, or a temporary one that cleanup removes.
@@ -147,7 +170,10 @@ func freshDir(given string) (dir string, cleanup func(), err error) {
 }
 
 func runBoards(ctx context.Context, e *env, c testbed.FleetConfig, timeout time.Duration, asJSON bool) error {
-	f := need(startFleet(ctx, c, timeout))
+	f, err := startFleet(ctx, c, timeout)
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		_ = json.NewEncoder(e.out).Encode(f.Ready) // e.told says if it couldn't be written
 	} else {

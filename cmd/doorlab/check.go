@@ -45,11 +45,21 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
   doorlab check my-outage.yaml scenarios/         # your own scenarios
   doorlab check --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ... my-outage.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
-			sure(cmp.Or(f.check(), pick.check(), v.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
-				atLeast("parallel", o.Parallel, 1), atLeast("timeout", o.Timeout, 0)))
-			pick.part = need(pick.shardFlag.shard(e.getenv))
-			files := need(interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) }))
-			sure(knownVars(o.Vars, files))
+			if err := cmp.Or(f.check(), pick.check(), v.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
+				atLeast("parallel", o.Parallel, 1), atLeast("timeout", o.Timeout, 0)); err != nil {
+				return err
+			}
+			var err error
+			if pick.part, err = pick.shardFlag.shard(e.getenv); err != nil {
+				return err
+			}
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) })
+			if err != nil {
+				return err
+			}
+			if err := knownVars(o.Vars, files); err != nil {
+				return err
+			}
 			out = cmp.Or(out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(f.seed, 1), 10)))
 			f.all = len(args) > 0 && c.Flags().Changed("boards")
 			if pick.shuffle != "" && !v.quiet {
@@ -60,8 +70,12 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 			s := v.screen(e)
 			o.Seed, o.Verbose, o.Progress, o.Terminal, o.Width, o.Colors = max(f.seed, 1), f.verbose, s.W, s.Terminal, s.Width, v.colors(e, e.err)
 			o.Metrics = engine.NewMetrics()
-			end := need(m.serve(e, o.Metrics.Gatherer()))
-			return cmp.Or(runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o), end(out))
+			end, err := m.serve(e, o.Metrics.Gatherer())
+			if err != nil {
+				return err
+			}
+			err = runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o)
+			return cmp.Or(err, end(out))
 		},
 	}
 	f.add(c, 1000)

@@ -23,8 +23,13 @@ func listCommand(e *env) *cobra.Command {
 		Example: `  doorlab check list
   doorlab check list --clause OFF-2`,
 		RunE: func(c *cobra.Command, args []string) error {
-			sure(pick.check())
-			files := need(interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) }))
+			if err := pick.check(); err != nil {
+				return err
+			}
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) })
+			if err != nil {
+				return err
+			}
 			for _, f := range files {
 				name := f.Doc.Name
 				if len(f.Doc.Labels) > 0 {
@@ -48,7 +53,10 @@ func lintCommand(e *env) *cobra.Command {
   doorlab check lint scenarios/`,
 		Args: takes("scenario files or directories", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			files := need(interruptible(c.Context(), func() ([]*engine.File, error) { return scenarioFiles(args) }))
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return scenarioFiles(args) })
+			if err != nil {
+				return err
+			}
 			if err := promised(files); err != nil {
 				return fileError(err)
 			}
@@ -92,7 +100,9 @@ func newCommand(e *env) *cobra.Command {
 			if f, err := engine.Parse(path, []byte(text)); err != nil || f.Doc.Name != title { // YAML reads more in it
 				text = fmt.Sprintf(template, strconv.Quote(title))
 			}
-			sure(writeNew(path, text))
+			if err := writeNew(path, text); err != nil {
+				return err
+			}
 			fmt.Fprintf(e.out, "%s: run it with doorlab check %s\n", path, quoted(path))
 			return nil
 		},

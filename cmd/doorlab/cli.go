@@ -201,7 +201,6 @@ things, applies load, and checks every promise against the relays' own journals.
 	completions(root, e)
 	shells(root)
 	helps(root, e)
-	ends(root)
 	return root
 }
 

@@ -28,7 +28,9 @@ func doctorCommand(e *env) *cobra.Command {
 		Example: `  doorlab doctor
   doorlab doctor --data /var/lib/doorlab --http 0.0.0.0:8080`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			sure(cmp.Or(address("http", http), address("mqtt", mqtt), ifAny("control", control)))
+			if err := cmp.Or(address("http", http), address("mqtt", mqtt), ifAny("control", control)); err != nil {
+				return err
+			}
 			data = cmp.Or(data, os.TempDir())
 			m := doctor.Machine{Descriptors: listen.Descriptors(), Memory: doctor.Memory(os.DirFS("/")), CPUs: runtime.GOMAXPROCS(0)}
 			findings := []doctor.Finding{doctor.Descriptors(m.Descriptors), doctor.Port("http", http), doctor.Port("mqtt", mqtt)}

@@ -40,14 +40,18 @@ The same seed generates the same sequences.`,
   doorlab check --boards 2 found/explore-7-31.yaml   # run again what was found`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			sure(cmp.Or(f.check(), v.check()))
+			if err := cmp.Or(f.check(), v.check()); err != nil {
+				return err
+			}
 			if f.For == 0 && c.Flags().Changed("for") {
 				return usagef("--for %s: must be above 0", f.For)
 			}
 			if f.For == 0 && f.Sequences == 0 && f.Steps == 0 {
 				f.For = time.Minute
 			}
-			sure(writableOut(f.out))
+			if err := writableOut(f.out); err != nil {
+				return err
+			}
 			f.Screen = v.screen(e)
 			return runExplore(c.Context(), e, f)
 		},

@@ -124,7 +124,9 @@ func faultAdd(e *env) *cobra.Command {
 					body[name] = v
 				}
 			}
-			sure(cmp.Or(filled(l.c.Flags(), "board", boards), filled(l.c.Flags(), "door", doors), filled(l.c.Flags(), "command", commands)))
+			if err := cmp.Or(filled(l.c.Flags(), "board", boards), filled(l.c.Flags(), "door", doors), filled(l.c.Flags(), "command", commands)); err != nil {
+				return err
+			}
 			targets := 0
 			for _, given := range []bool{len(boards) > 0, place != "", given("share")} {
 				if given {
@@ -141,7 +143,10 @@ func faultAdd(e *env) *cobra.Command {
 			set("commands", len(commands) > 0, commands)
 			set("nth", given("nth"), nth)
 			set("for", lasts != "", lasts)
-			values := need(faultParams(params))
+			values, err := faultParams(params)
+			if err != nil {
+				return err
+			}
 			set("params", len(values) > 0, values)
 			var out struct{ FaultID string }
 			return l.do(http.MethodPost, "/faults", body, &out, func() { l.armed(out.FaultID) })

@@ -17,13 +17,19 @@ import (
 
 // divide finds out this generator's part of the world. A target that is somebody else's has
 // the places that it lists, unless a world is named.
-func (f *loadFlags) divide(ctx context.Context, e *env) {
-	s := need(f.shard.shard(e.getenv))
+func (f *loadFlags) divide(ctx context.Context, e *env) error {
+	s, err := f.shard.shard(e.getenv)
+	if err != nil {
+		return err
+	}
 	f.o.Part.Shard = s
 	if s.Of == 0 && f.broker.url == "" || f.target != "" && f.world == "" && f.broker.url == "" {
-		return
+		return nil
 	}
-	all := need(f.places(ctx, f.boards))
+	all, err := f.places(ctx, f.boards)
+	if err != nil {
+		return err
+	}
 	for _, p := range all.Places {
 		doors := 0
 		for _, b := range p.Boards {
@@ -31,7 +37,8 @@ func (f *loadFlags) divide(ctx context.Context, e *env) {
 		}
 		f.o.Part.World = append(f.o.Part.World, loadtest.Place{PlaceID: p.ID, Name: p.Name, Kind: p.Kind, Doors: doors})
 	}
-	f.made = need(f.shard.of(all, e.getenv))
+	f.made, err = f.shard.of(all, e.getenv)
+	return err
 }
 
 // ownFleet are the boards of the target that run in this process, so that one process and
@@ -43,24 +50,32 @@ type ownFleet struct {
 }
 
 // connect starts them.
-func (f *loadFlags) connect(ctx context.Context, e *env) *ownFleet {
+func (f *loadFlags) connect(ctx context.Context, e *env) (*ownFleet, error) {
 	if f.target == "" {
-		sure(usagef("--broker needs --target, the URL of the server's API"))
+		return nil, usagef("--broker needs --target, the URL of the server's API")
 	}
-	addr, secure := need2(f.broker.address())
+	addr, secure, err := f.broker.address()
+	if err != nil {
+		return nil, err
+	}
 	w := f.made
-	sure(overTCP(w.LiveBoards(), listen.Descriptors(), false))
-	if f.secretFile == "" && f.seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
-		sure(usagef("load --broker: the boards' passwords are missing: pass the server's --secret-file FILE, or start both with the same --seed"))
+	if err := overTCP(w.LiveBoards(), listen.Descriptors(), false); err != nil {
+		return nil, err
 	}
-	dir, cleanup := need2(dataDir(f.data))
+	if f.secretFile == "" && f.seed == 0 && !w.SeedGiven && !w.PasswordsGiven() {
+		return nil, usagef("load --broker: the boards' passwords are missing: pass the server's --secret-file FILE, or start both with the same --seed")
+	}
+	dir, cleanup, err := dataDir(f.data)
+	if err != nil {
+		return nil, err
+	}
 	fleet, err := startFleet(ctx, testbed.FleetConfig{World: w, Version: version(), Broker: addr, TLS: secure, Control: "127.0.0.1:0", SecretFile: f.secretFile, DataDir: dir,
 		Progress: progress(e), Log: logger(e, slog.LevelError, f.verbose)}, time.Minute)
 	if err != nil {
 		cleanup()
-		sure(err)
+		return nil, err
 	}
-	return &ownFleet{fleet, w, func() { _ = fleet.Stop(); cleanup() }}
+	return &ownFleet{fleet, w, func() { _ = fleet.Stop(); cleanup() }}, nil
 }
 
 // places are those whose keys derive from the same secret as the boards' passwords: what a

@@ -74,7 +74,9 @@ func inboxList(e *env) *cobra.Command {
 	c := labCommand(e, "list", "List a place's latest requests, newest first", `  doorlab inbox list
   doorlab inbox list --place Gangnam --status 4xx,504 --path commands`, "no arguments",
 		func(l labCall, _ []string) error {
-			sure(page(limit, 0))
+			if err := page(limit, 0); err != nil {
+				return err
+			}
 			q := query(map[string]string{"placeId": l.placeOrTest(place), "limit": strconv.Itoa(limit), "status": status, "path": path, "key": key})
 			var list []inboxRow
 			return l.do(http.MethodGet, "/inbox?"+q.Encode(), nil, &list, func() {

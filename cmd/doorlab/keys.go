@@ -97,7 +97,9 @@ func keysCreate(e *env) *cobra.Command {
 			}
 			var out struct{ KeyID, APIKey string }
 			body := map[string]any{"placeId": l.place(place), "name": name, "scopes": scopes, "sim": sim}
-			sure(l.do(http.MethodPost, "/keys", body, &out, func() { fmt.Fprintf(l.out, "%s %s\n", out.KeyID, out.APIKey) }))
+			if err := l.do(http.MethodPost, "/keys", body, &out, func() { fmt.Fprintf(l.out, "%s %s\n", out.KeyID, out.APIKey) }); err != nil {
+				return err
+			}
 			fmt.Fprintln(l.err, "Save the key now: it is not shown again.")
 			return nil
 		}, func(c *cobra.Command) {

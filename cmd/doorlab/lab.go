@@ -33,14 +33,18 @@ type labFlags struct {
 type labCall struct {
 	*env
 	client.Client
-	json bool
-	c    *cobra.Command
+	json   bool
+	c      *cobra.Command
+	failed *error // of place and query; do and page return it instead of calling
 }
 
 // do calls the control API and decodes the data into out (nil = ignored). With --json the data is printed; else show prints
 // it (nil = nothing is).
 func (l labCall) do(method, path string, body, out any, show func()) error {
 	var raw json.RawMessage
+	if *l.failed != nil {
+		return *l.failed
+	}
 	if err := l.Do(l.c.Context(), method, control.Prefix+path, body, &raw); err != nil {
 		return fieldError(l.c, err)
 	}
@@ -62,6 +66,9 @@ func (l labCall) do(method, path string, body, out any, show func()) error {
 // stderr says which part it is and how to see the next. thing is one of the listed, such as board.
 func (l labCall) page(path string, q url.Values, thing string, out any, show func() (rows int)) error {
 	var raw json.RawMessage
+	if *l.failed != nil {
+		return *l.failed
+	}
 	total, err := l.List(l.c.Context(), control.Prefix+path+"?"+q.Encode(), &raw)
 	if err != nil {
 		return fieldError(l.c, err)
@@ -181,10 +188,12 @@ func controlCommand(e *env, f *labFlags, use, short, example, what string, run f
 	args := takes(what, cobra.ExactArgs(len(strings.Fields(use))-1))
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: args,
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			cl, stop := need2(f.open())
-			defer func() { err = cmp.Or(err, callError(stop())) }()
-			return run(labCall{e, cl, f.json, c}, args)
+		RunE: func(c *cobra.Command, args []string) error {
+			cl, stop, err := f.open()
+			if err != nil {
+				return err
+			}
+			return cmp.Or(run(labCall{e, cl, f.json, c, new(error)}, args), callError(stop()))
 		},
 	}
 	f.add(c)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -71,7 +70,9 @@ func (f *pageFlags) flags(place, offset string) func(*cobra.Command) {
 
 // query is the page as the control API takes it.
 func (f *pageFlags) query(l labCall) url.Values {
-	sure(page(f.limit, f.offset))
+	if *l.failed = page(f.limit, f.offset); *l.failed != nil {
+		return nil
+	}
 	return query(map[string]string{"placeId": l.place(f.place), "limit": strconv.Itoa(f.limit), "offset": strconv.Itoa(f.offset)})
 }
 
@@ -88,7 +89,10 @@ func query(values map[string]string) url.Values {
 
 // page checks the flags of a list: how many rows of it, and how many to skip.
 func page(limit, offset int) error {
-	return cmp.Or(between("limit", limit, 1, 500), atLeast("offset", offset, 0))
+	if err := between("limit", limit, 1, 500); err != nil {
+		return err
+	}
+	return atLeast("offset", offset, 0)
 }
 
 // overTCP checks that the process may have as many sockets as its boards need.

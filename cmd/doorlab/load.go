@@ -73,7 +73,9 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 
 // run checks the flags, then runs the plan.
 func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
-	sure(errors.Join(f.targetFlags.check(), f.view.check()))
+	if err := errors.Join(f.targetFlags.check(), f.view.check()); err != nil {
+		return err
+	}
 	if f.broker.url == "" && (f.secretFile != "" || f.broker.tls != (certs.Client{})) {
 		return usagef("--secret-file and the --mqtt- flags are for boards in this process: they need --broker, the address of the target's MQTT broker")
 	}
@@ -82,7 +84,9 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 			return usagef("--target: %s", err)
 		}
 	}
-	f.o.StartAt = need(startAt(f.startAt, clock.WallNow()))
+	if f.o.StartAt, err = startAt(f.startAt, clock.WallNow()); err != nil {
+		return err
+	}
 	plan, err := interruptible(ctx, func() (loadtest.Plan, error) { return loadtest.Load(file) })
 	var broken *loadtest.PlanError
 	switch {
@@ -93,29 +97,44 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 	case err != nil:
 		return usagef("%s", reason(err))
 	}
-	plan = need(f.override(plan))
+	if plan, err = f.override(plan); err != nil {
+		return err
+	}
 	if fleet := plan.Fleet; fleet != nil {
 		if fleet.Boards > 0 && !f.flags.Changed("boards") {
 			f.boards = fleet.Boards
 		}
 		f.report = fleet.Report
 	}
-	f.divide(ctx, e)
+	if err := f.divide(ctx, e); err != nil {
+		return err
+	}
 	if err := f.o.Part.Check(plan); err != nil {
 		return usagef("--shard: %s", err)
 	}
 	f.o.OutDir = cmp.Or(f.o.OutDir, filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")))
-	sure(f.checkBaseline())
-	release := need(hold(f.o.OutDir, true))
+	if err := f.checkBaseline(); err != nil {
+		return err
+	}
+	release, err := hold(f.o.OutDir, true)
+	if err != nil {
+		return err
+	}
 	defer release()
 	if f.broker.url != "" {
-		f.own = f.connect(ctx, e)
+		if f.own, err = f.connect(ctx, e); err != nil {
+			return err
+		}
 		defer f.own.stop()
 	}
 	f.o.Seed, f.o.Version = f.seed, build()
 	f.o.Metrics = loadtest.NewMetrics()
-	end := need(f.metrics.serve(e, f.o.Metrics.Gatherer()))
-	return cmp.Or(runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o), end(f.o.OutDir))
+	end, err := f.metrics.serve(e, f.o.Metrics.Gatherer())
+	if err != nil {
+		return err
+	}
+	err = runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o)
+	return cmp.Or(err, end(f.o.OutDir))
 }
 
 // override is the plan with the flags' rate and duration.
@@ -176,7 +195,9 @@ func mergeCommand(e *env) *cobra.Command {
 		Args: takes("two or more result directories, as load wrote them", cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			out = cmp.Or(out, filepath.Join("runs", "load-"+clock.WallNow().UTC().Format("20060102-150405")+"-merged"))
-			sure(mergedBefore(args))
+			if err := mergedBefore(args); err != nil {
+				return err
+			}
 			return mergeLoads(e, &view{}, false, out, args)
 		},
 	}
@@ -185,7 +206,9 @@ func mergeCommand(e *env) *cobra.Command {
 }
 
 func mergeLoads(e *env, v *view, asJSON bool, out string, dirs []string) error {
-	sure(leavesAlone(out, dirs))
+	if err := leavesAlone(out, dirs); err != nil {
+		return err
+	}
 	res, err := loadtest.MergeDirs(out, dirs...)
 	switch {
 	case errors.Is(err, loadtest.ErrOut):

@@ -28,7 +28,9 @@ func mcpCommand(e *env) *cobra.Command {
 		Example: `  doorlab mcp                                    # lint and run scenarios, explain verdicts
   doorlab mcp --control http://127.0.0.1:8081    # also faults, boards and journals of a running lab`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			need(f.client())
+			if _, err := f.client(); err != nil {
+				return err
+			}
 			dir, err := os.MkdirTemp("", "doorlab-mcp-*")
 			if err != nil {
 				return failf("%s", reason(err))

@@ -36,16 +36,28 @@ their generators; counts and histograms are added, and thresholds are judged aga
   doorlab merge runs/evening-1 runs/evening-2`,
 		Args: takes("the run directories of all shards, as check or load wrote them", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			sure(v.check())
+			if err := v.check(); err != nil {
+				return err
+			}
 			out = cmp.Or(out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged"))
-			load := need(loads(args))
-			sure(cmp.Or(mergedBefore(args), leavesAlone(out, args)))
-			release := need(hold(out, load))
+			load, err := loads(args)
+			if err == nil {
+				err = cmp.Or(mergedBefore(args), leavesAlone(out, args))
+			}
+			if err != nil {
+				return err
+			}
+			release, err := hold(out, load)
+			if err != nil {
+				return err
+			}
 			defer release()
 			if load {
 				return mergeLoads(e, v, asJSON, out, args)
 			}
-			sure(clearOut(out))
+			if err := clearOut(out); err != nil {
+				return err
+			}
 			return printer{v, asJSON}.finish(c.Context(), e, out, report.Merge(args...))
 		},
 	}

@@ -58,14 +58,16 @@ func (l labCall) names() nameOf {
 }
 
 // place is the id of a place that goes by its id or its name; "" stays "". An id isn't
-// looked up: a fleet in a process of its own doesn't know the places.
-func (l labCall) place(named string) string {
-	if named == "" || strings.HasPrefix(named, "plc_") {
+// looked up: a fleet in a process of its own doesn't know the places. An error is l's.
+func (l labCall) place(named string) (id string) {
+	if named == "" || strings.HasPrefix(named, "plc_") || *l.failed != nil {
 		return named
 	}
 	list, err := l.Places(l.c.Context())
-	sure(callError(err))
-	return need(pickPlace(list, named))
+	if *l.failed = callError(err); err == nil {
+		id, *l.failed = pickPlace(list, named)
+	}
+	return id
 }
 
 // placeOrTest is the id of a place by its id or name, or of the only test place if none is named.
@@ -74,12 +76,16 @@ func (l labCall) placeOrTest(named string) string {
 		return l.place(named)
 	}
 	list, err := l.Places(l.c.Context())
-	sure(callError(err))
 	list = slices.DeleteFunc(list, func(p client.Place) bool { return p.Kind != "test" })
-	if len(list) != 1 {
-		sure(usagef("there are %d test places; give --place ('doorlab place list' shows them)", len(list)))
+	switch {
+	case err != nil:
+		*l.failed = callError(err)
+	case len(list) != 1:
+		*l.failed = usagef("there are %d test places; give --place ('doorlab place list' shows them)", len(list))
+	default:
+		return list[0].PlaceID
 	}
-	return list[0].PlaceID
+	return ""
 }
 
 // placeRow is a place as GET /places/{placeId} shows it.
@@ -179,7 +185,7 @@ func placeSet(e *env) *cobra.Command {
 	return c
 }
 
-// dated reads WHEN=NAME values; an empty one alone means an empty list.
+// dated reads WHEN=NAME values; an empty one alone means an empty list. An error is l's.
 func (l labCall) dated(flag string, values []string, read func(when string) (map[string]string, bool)) []map[string]string {
 	out := []map[string]string{}
 	for _, v := range values {
@@ -189,7 +195,8 @@ func (l labCall) dated(flag string, values []string, read func(when string) (map
 		when, name, _ := strings.Cut(v, "=")
 		m, ok := read(when)
 		if !ok {
-			sure(usagef("--%s %q must be FROM..TO=NAME", flag, v))
+			*l.failed = cmp.Or(*l.failed, usagef("--%s %q must be FROM..TO=NAME", flag, v))
+			continue
 		}
 		if name != "" {
 			m["name"] = name
@@ -208,8 +215,8 @@ func placeDoor(e *env) *cobra.Command {
 			if len(body) == 0 {
 				return usagef("place door: nothing to change; give --entry or --max-hours")
 			}
-			if body["entryPermitMaxHours"] != nil {
-				sure(between("max-hours", hours, 1, 720))
+			if err := between("max-hours", hours, 1, 720); err != nil && body["entryPermitMaxHours"] != nil {
+				return err
 			}
 			return l.do(http.MethodPatch, "/doors/"+url.PathEscape(args[0]), body, nil, func() { fmt.Fprintln(l.out, args[0], "changed") })
 		})

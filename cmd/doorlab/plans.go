@@ -42,7 +42,9 @@ func planCommands(e *env) []*cobra.Command {
 			if err != nil {
 				return usagef("--from: %s", err)
 			}
-			sure(writeNew(path, fmt.Sprintf(planHead, strings.Replace(text, "name: "+from+"\n", "name: "+name+"\n", 1))))
+			if err := writeNew(path, fmt.Sprintf(planHead, strings.Replace(text, "name: "+from+"\n", "name: "+name+"\n", 1))); err != nil {
+				return err
+			}
 			fmt.Fprintf(e.out, "%s: run it with doorlab load %s\n", path, quoted(path))
 			return nil
 		},

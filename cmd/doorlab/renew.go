@@ -30,11 +30,16 @@ passwords are shown only once. Partners read the new links from their permits.`,
   doorlab renew links --data /var/lib/doorlab`,
 		ValidArgs: renewable,
 		RunE: func(c *cobra.Command, args []string) error {
-			r := need(renewal(args))
+			r, err := renewal(args)
+			if err != nil {
+				return err
+			}
 			if data == "" {
 				return usagef("renew: --data is missing; give the server's data directory")
 			}
-			sure(dataThere(data))
+			if err := dataThere(data); err != nil {
+				return err
+			}
 			return renew(e, data, out, r)
 		},
 	}

@@ -25,11 +25,15 @@ func routerCommand(e *env) *cobra.Command {
   doorlab router --shards 3 --boards 300 --cell-http 127.0.0.1:808{i} --cell-mqtt 127.0.0.1:188{i}   # prints the files`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			sure(cmp.Or(oneOf("clock", clock, "real", "virtual"), boardsFlag(boards, 0), address("http", rc.HTTP), address("mqtt", rc.MQTT)))
+			if err := cmp.Or(oneOf("clock", clock, "real", "virtual"), boardsFlag(boards, 0), address("http", rc.HTTP), address("mqtt", rc.MQTT)); err != nil {
+				return err
+			}
 			rc.Virtual = clock == "virtual"
 			rc.World = world.Default(max(seed, 1), boards)
 			if file != "" {
-				rc.World = need(loadWorld(c.Context(), file, seed))
+				if rc.World, err = loadWorld(c.Context(), file, seed); err != nil {
+					return err
+				}
 			}
 			if !c.Flags().Changed("shards") && len(rc.World.Places) == 1 {
 				return usagef("router: the world has one place, so there is nothing to divide: pass --world, or --boards for the built-in world")

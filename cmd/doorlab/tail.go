@@ -25,7 +25,10 @@ func boardTail(e *env) *cobra.Command {
 			path := "/boards/" + url.PathEscape(args[0]) + "/journal"
 			at := journalEnd{path: path}
 			for show := all; ; show = true {
-				list := need(at.more(l))
+				list, err := at.more(l)
+				if err != nil {
+					return err
+				}
 				for _, j := range list {
 					if show {
 						j.print(l)

@@ -27,7 +27,7 @@ func TestTailReadsWhatIsNew(t *testing.T) {
 	}))
 	c := &cobra.Command{}
 	c.SetContext(t.Context())
-	l := labCall{&env{out: io.Discard}, client.Client{Base: "http://lab", HTTP: lab}, true, c}
+	l := labCall{&env{out: io.Discard}, client.Client{Base: "http://lab", HTTP: lab}, true, c, new(error)}
 	at := journalEnd{path: "/boards/brd_1/journal"}
 	next := int64(1)
 	write := func(n int) {

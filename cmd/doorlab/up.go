@@ -112,7 +112,10 @@ func noArgs(c *cobra.Command, args []string) error {
 }
 
 func (f *serverFlags) run(ctx context.Context, e *env, fleet bool) error {
-	tc, cleanup := f.testbed(ctx, e, fleet)
+	tc, cleanup, err := f.testbed(ctx, e, fleet)
+	if err != nil {
+		return err
+	}
 	defer cleanup()
 	tb, err := testbed.Start(ctx, tc)
 	if err != nil {
@@ -142,22 +145,33 @@ func startError(ctx context.Context, err error) error {
 }
 
 // testbed checks the flags and builds the configuration. The returned function removes a temporary data directory.
-func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.Config, func()) {
-	sure(f.check())
-	token := need(secretOf(f.controlToken, f.tokenFile))
-	w, fileSeed := need2(f.places(ctx))
-	w = need(f.shard.of(w, e.getenv))
-	if fleet && f.link == testbed.TCP {
-		sure(overTCP(w.LiveBoards()+w.TestBoards(), listen.Descriptors(), true))
+func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.Config, func(), error) {
+	none := func() {}
+	if err := f.check(); err != nil {
+		return testbed.Config{}, none, err
+	}
+	token, err := secretOf(f.controlToken, f.tokenFile)
+	if err != nil {
+		return testbed.Config{}, none, err
+	}
+	w, fileSeed, err := f.places(ctx)
+	if err == nil {
+		w, err = f.shard.of(w, e.getenv)
+	}
+	if err == nil && fleet && f.link == testbed.TCP {
+		err = overTCP(w.LiveBoards()+w.TestBoards(), listen.Descriptors(), true)
+	}
+	if err != nil {
+		return testbed.Config{}, none, err
 	}
 	seeded := f.secretFile == "" && (f.seed != 0 || f.world != "" && w.SeedGiven)
-	dir, cleanup := need2(dataDir(f.data))
+	dir, cleanup, err := dataDir(f.data)
 	return testbed.Config{
 		Runs:  "runs",
 		World: w, Version: version(), FileSeed: fileSeed, Seeded: seeded, SecretFile: f.secretFile, Init: f.init, Fleet: fleet, Link: f.link, Client: f.client, Virtual: f.clock == "virtual", DataDir: dir,
 		HTTP: f.http, MQTT: f.mqtt, TLS: f.tls.http, MQTTTLS: f.tls.mqtt, Control: f.control, Metrics: f.metrics, Debug: f.debug, OTLP: f.otlp, ControlToken: token, LinkURL: f.linkURL, SIP: f.sip, SIPPeers: f.sipPeers,
 		StopWithin: stopWithin, CrashPoints: f.crashPoints, OnDemand: true, Recorded: fleet, Retention: testbed.Retention(f.retention), TrustedProxy: f.trustedProxies, Progress: progress(e), Log: logger(e, slog.LevelWarn, f.verbose),
-	}, cleanup
+	}, cleanup, err
 }
 
 // check reports the first flag value that makes no sense.

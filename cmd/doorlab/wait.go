@@ -24,9 +24,14 @@ func waitCommand(e *env) *cobra.Command {
   doorlab wait --url http://127.0.0.1:9000 --timeout 2m`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			sure(cmp.Or(serverURL("url", url), positive("timeout", timeout)))
+			if err := cmp.Or(serverURL("url", url), positive("timeout", timeout)); err != nil {
+				return err
+			}
 			url = strings.TrimSuffix(url, "/")
-			hc := need(trusted.http())
+			hc, err := trusted.http()
+			if err != nil {
+				return err
+			}
 			return waitReady(c.Context(), e, hc, url, timeout)
 		},
 	}

@@ -21,7 +21,9 @@ func worldCommand(e *env) *cobra.Command {
 			Use: "init FILE", Short: "Write a world file to start from", Example: "  doorlab world init stores.yaml",
 			Args: takes("one file", cobra.ExactArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error {
-				sure(writeNew(args[0], world.Example))
+				if err := writeNew(args[0], world.Example); err != nil {
+					return err
+				}
 				fmt.Fprintf(e.out, "%s: try it with doorlab up --world %s\n", args[0], quoted(args[0]))
 				return nil
 			},
