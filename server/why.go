@@ -44,7 +44,20 @@ func (s *Server) visitor(placeID, phone, token, grantID string) (v console.Visit
 		v.PhoneHash = access.NewPhoneKey(s.secret.Of("phones"), placeID).Hash(phone)
 	}
 	v.Actor, v.Label = access.MaskPhone(phone)
-	return v, nil
+	v.Left, err = s.left(placeID, phone)
+	return v, err
+}
+
+// left lists a person's grants that boards no longer know, or never did.
+func (s *Server) left(placeID, phone string) (out []why.Left, err error) {
+	list, err := s.store.GrantsOf(placeID, phone)
+	key := access.NewPhoneKey(s.secret.Of("phones"), placeID)
+	for _, g := range list {
+		if g.LeftRev > 0 {
+			out = append(out, why.Left{Grant: g.Content(key), Since: g.UpdatedAt.UnixMilli()})
+		}
+	}
+	return out, err
 }
 
 // onSitePage is how many records are searched at once for openings on site.

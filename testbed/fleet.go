@@ -22,7 +22,6 @@ import (
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/control/openapi"
-	"github.com/doorlab/doorlab/internal/datadir"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/internal/shard"
@@ -128,15 +127,15 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 
 // passwords derives the boards' passwords as the server does.
 func (c FleetConfig) passwords() error {
-	if c.SecretFile == "" {
-		c.World.DeriveSecrets(nil)
-		return nil
-	}
-	shared, err := datadir.OpenShared(c.SecretFile, false)
+	shared, err := sharedSecret(c.SecretFile, false)
 	if err != nil {
 		return err
 	}
-	c.World.DeriveSecrets(shared.Of("world"))
+	var root []byte // of the seed
+	if shared != nil {
+		root = shared.Of("world")
+	}
+	c.World.DeriveSecrets(root)
 	return nil
 }
 

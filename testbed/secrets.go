@@ -12,21 +12,34 @@ import (
 	"github.com/doorlab/doorlab/internal/loopback"
 )
 
+// ErrSecretFile: the shared secret can't be read or created, or is too short.
+var ErrSecretFile = errors.New("--secret-file")
+
 // prepare checks that the data directory is complete and consistent, takes it, and fills in the world's secrets.
-// Errors: those of datadir, ErrInUse, ErrOtherWorld, the file system's.
+// Errors: those of datadir, ErrSecretFile, ErrInUse, ErrOtherWorld, the file system's.
 func (t *Testbed) prepare(c Config) (err error) {
 	have, err := readLab(c.DataDir, labFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !c.Init {
 		return ofDir(c.DataDir, err)
 	}
 	_, err = datadir.Whole(c.DataDir, have != nil && have.Begun)
-	if errors.Is(err, datadir.ErrIncomplete) && c.Init {
-		err, have = t.setAside(c.DataDir), nil
+	afresh := errors.Is(err, datadir.ErrIncomplete) && c.Init
+	if afresh {
+		err, have = nil, nil
 	}
 	if err != nil {
 		return err
 	}
 	source := sourceOf(c, have)
+	shared, err := sharedSecret(c.SecretFile, have == nil || have.Begun) // before the data directory changes
+	if err != nil {
+		return err
+	}
+	if afresh {
+		if err := t.setAside(c.DataDir); err != nil {
+			return err
+		}
+	}
 	t.Ready.RepeatableSecrets = source == fromSeed && c.World.HasLive()
 	if t.memory, err = openLab(c.DataDir, labFile, c.World, c.FileSeed); err != nil {
 		return err
@@ -34,7 +47,22 @@ func (t *Testbed) prepare(c Config) (err error) {
 	if t.detached, err = boardsim.Detached(t.ofBoards()); err != nil {
 		return ofDir(t.ofBoards(), err)
 	}
-	return t.secrets(c, source)
+	return t.secrets(c, source, shared)
+}
+
+// sharedSecret reads the secret of a --secret-file, nil without one.
+func sharedSecret(path string, create bool) (datadir.Secret, error) {
+	if path == "" {
+		return nil, nil
+	}
+	s, err := datadir.OpenShared(path, create)
+	if pe, ok := errors.AsType[*fs.PathError](err); ok { // its path may be the temporary name of a file being created
+		err = fmt.Errorf("%s: %w", path, pe.Err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSecretFile, err)
+	}
+	return s, nil
 }
 
 // sourceOf is the source of live places' secrets: the one used before, or what a first start asks for.
@@ -60,7 +88,7 @@ func (t *Testbed) setAside(dir string) error {
 }
 
 // secrets derives the world's secrets from their source.
-func (t *Testbed) secrets(c Config, source string) error {
+func (t *Testbed) secrets(c Config, source string, shared datadir.Secret) error {
 	own, err := datadir.OpenSecret(c.DataDir)
 	if err != nil {
 		return ofDir(c.DataDir, err)
@@ -70,12 +98,8 @@ func (t *Testbed) secrets(c Config, source string) error {
 		return fmt.Errorf("%w: %s in %s isn't the one that %s was written with; restore the backup of all of them",
 			datadir.ErrForeign, datadir.SecretFile, c.DataDir, labFile)
 	}
-	var shared datadir.Secret
 	sharedID := ""
-	if c.SecretFile != "" {
-		if shared, err = datadir.OpenShared(c.SecretFile, true); err != nil {
-			return err
-		}
+	if shared != nil {
 		sharedID = shared.ID()
 	}
 	if l.Secrets = source; l.Begun {

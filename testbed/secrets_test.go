@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -94,11 +95,19 @@ func TestSecretFile(t *testing.T) {
 		t.Errorf("%d boards, want 10", f.Ready.Boards)
 	}
 	must.OK(t, errors.Join(f.Stop(), tb.Stop()))
-	for name, c := range map[string]Config{"none": {}, "another": {SecretFile: filepath.Join(t.TempDir(), "other")}} {
-		c.World, c.DataDir = world.Default(5, 10), dir
-		if _, err := Start(t.Context(), c); !errors.Is(err, ErrOtherWorld) {
-			t.Errorf("with %s: %v, want ErrOtherWorld", name, err)
+	another := filepath.Join(t.TempDir(), "another")
+	must.Get(datadir.OpenShared(another, true))(t)
+	missing := filepath.Join(t.TempDir(), "other")
+	for name, c := range map[string]struct {
+		file string
+		want error
+	}{"none": {"", ErrOtherWorld}, "a missing one": {missing, ErrSecretFile}, "another": {another, ErrOtherWorld}} {
+		if _, err := Start(t.Context(), Config{World: world.Default(5, 10), DataDir: dir, SecretFile: c.file}); !errors.Is(err, c.want) {
+			t.Errorf("with %s: %v, want %v", name, err, c.want)
 		}
+	}
+	if _, err := os.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a start that was refused has created a secret file (%v)", err)
 	}
 }
 
@@ -136,6 +145,13 @@ func TestMissingFilesAreMissed(t *testing.T) {
 			t.Errorf("%s of another directory: %v, want ErrForeign", name, err)
 		}
 		must.OK(t, os.Remove(path))
+		nowhere := Config{World: world.Default(3, 10), DataDir: dir, Init: true, SecretFile: filepath.Join(dir, "none", "secret")}
+		if _, err := Start(t.Context(), nowhere); !errors.Is(err, ErrSecretFile) {
+			t.Errorf("%s gone, a --secret-file that can't be created: got %v, want ErrSecretFile", name, err)
+		}
+		if kept, err := filepath.Glob(filepath.Join(dir, "before-*")); err != nil || len(kept) != 0 {
+			t.Errorf("a start that was refused has set aside %v, %v, want nothing", kept, err)
+		}
 		again := begin(t, Config{DataDir: dir, Init: true})
 		if keyOf(t, again, 1) == was {
 			t.Errorf("%s gone, started over: got the old keys, want new ones", name)

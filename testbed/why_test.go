@@ -146,3 +146,37 @@ func TestWhyRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestWhyLongAfter: a permit that ended long ago, or that was registered with a period long past, isn't on the boards
+// any more. The server still knows it, and the explanation says what the server says.
+func TestWhyLongAfter(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true, OnDemand: true}) // the recording begins with the first question
+	lab, place := tb.lab(), tb.cfg.World.Places[1]
+	door := place.Boards[0].Doors[0].ID
+	clienttest.Do(t, lab, "POST", "/lab/v1/clock/freeze", nil, nil)
+	permits := map[string]time.Duration{"01011110001": 0, "01011110002": -100 * 24 * time.Hour} // when they begin
+	links := map[string]string{}
+	for phone, from := range permits {
+		start := tb.clk.Now().Add(from)
+		var out struct{ EntryToken string }
+		clienttest.Do(t, partner(t, tb, 1), "POST", "/space/v1/partner/entry-permits", map[string]any{"externalRef": phone, "phone": phone,
+			"startsAt": start.Format(time.RFC3339), "endsAt": start.Add(time.Hour).Format(time.RFC3339)}, &out)
+		links[phone] = out.EntryToken
+	}
+	clienttest.Do(t, lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": "10d"}, nil)
+	for phone, link := range links {
+		for name, q := range map[string]url.Values{"phone": {"phone": {phone}}, "link": {"link": {link}}} {
+			q.Set("doorId", door)
+			var got why.Answer
+			clienttest.Do(t, lab, "GET", "/lab/v1/why?"+q.Encode(), nil, &got)
+			if got.Server.Reason != vocab.Expired || got.Server.Allow {
+				t.Errorf("%s of %s: the server says %s, want expired", name, phone, got.Server.Reason)
+			}
+		}
+		var called struct{ Reason vocab.Reason }
+		if clienttest.Do(t, lab, "POST", "/lab/v1/people/call", map[string]string{"to": place.EntryPhone, "from": phone}, &called); called.Reason != vocab.Expired {
+			t.Errorf("a call of %s: %s, want expired", phone, called.Reason)
+		}
+	}
+}

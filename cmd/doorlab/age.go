@@ -65,7 +65,7 @@ time, so memory use stays level. Writes a run directory like 'doorlab check'.`,
 }
 
 func (f *ageFlags) check() (err error) {
-	if err := cmp.Or(f.view.check(), boardsFlag(f.Boards, 1), between("doors", f.Doors, 1, 16), between("worlds", f.Worlds, 0, f.Boards),
+	if err := cmp.Or(boardsFlag(f.Boards, 1), between("doors", f.Doors, 1, 16), between("worlds", f.Worlds, 0, f.Boards),
 		between("entries", f.Entries, 0, 500), atLeast("seed", f.Seed, 1)); err != nil {
 		return err
 	}

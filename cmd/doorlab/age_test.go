@@ -56,7 +56,6 @@ func TestAgeFlags(t *testing.T) {
 		"--for soon":            "must be a duration such as 36h, 10d, 2w or 1y",
 		"--for xd":              "must be a number of days, weeks or years",
 		"--start tomorrow":      "must be a day like 2027-01-01",
-		"--quiet --plain":       "cannot be combined",
 		"--retention keys=9":    "records",
 		"now":                   "no arguments",
 	} {

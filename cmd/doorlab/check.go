@@ -45,7 +45,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
   doorlab check my-outage.yaml scenarios/         # your own scenarios
   doorlab check --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ... my-outage.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := cmp.Or(f.check(), pick.check(), v.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
+			if err := cmp.Or(f.check(), pick.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
 				atLeast("parallel", o.Parallel, 1), atLeast("timeout", o.Timeout, 0)); err != nil {
 				return err
 			}

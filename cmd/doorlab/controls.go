@@ -19,11 +19,11 @@ func (a *aim) admitted(ctx context.Context) error {
 	}
 	for i, base := range a.control {
 		err := a.lab(i).Do(ctx, http.MethodGet, control.Prefix+"/clock", nil, nil)
-		_, refused := errors.AsType[*client.Error](err)
+		fail, refused := errors.AsType[*client.Error](err)
 		switch {
 		case err != nil && !refused:
 			continue // whoever needs it says that it can't be reached
-		case base == a.http:
+		case base == a.http && (!refused || fail.Status != http.StatusNotFound):
 			return usagef("--target %s: this is the address of a control API; pass the one that the server printed as http", base)
 		case !refused:
 			continue
@@ -45,6 +45,7 @@ func (a *aim) serverFirst(ctx context.Context) error {
 			a.control[0], a.control[i] = a.control[i], a.control[0]
 			a.tokens[0], a.tokens[i] = a.tokens[i], a.tokens[0]
 			return nil
+		case errors.Is(err, client.ErrForeign):
 		case !errors.As(err, &fail) || fail.Status != http.StatusNotFound:
 			return callError(err)
 		}

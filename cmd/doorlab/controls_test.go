@@ -23,7 +23,17 @@ func TestWhichControl(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s.URL
 	}
+	answers := func(status int, body string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
 	server, boards := listener("a"), listener("b")
+	api := answers(http.StatusNotFound, `{"error":"not_found","message":"no such path","statusCode":404}`)
+	page, moved := answers(http.StatusOK, "<html>"), answers(http.StatusMovedPermanently, "")
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -31,10 +41,26 @@ func TestWhichControl(t *testing.T) {
 		"the second's token":  {[]string{"--target", "http://127.0.0.1:1", "--control", server, "--control", boards, "--control-token", "a,x"}, "doorlab: --control " + boards + ": the control token is wrong or missing"},
 		"the first's token":   {[]string{"--target", "http://127.0.0.1:1", "--control", server, "--control", boards, "--control-token", "x,b"}, "doorlab: --control " + server + ": the control token is wrong or missing"},
 		"a target of control": {[]string{"--target", server + "/", "--control", server, "--control-token", "a"}, "doorlab: --target " + server + ": this is the address of a control API"},
+		"a control of target": {[]string{"--target", api, "--control", api, "--control-token", "a"}, "doorlab: --control " + api + ": this isn't the address of a control API"},
+		"a page for control":  {[]string{"--target", api, "--control", page, "--control-token", "a"}, "doorlab: --control: " + page + ": none is a server's control API"},
+		"a key, no such path": {[]string{"--target", api + "/core/v1", "--key", "sact_x"}, "doorlab: --target " + api + "/core/v1: this isn't the base address of the API"},
+		"a key, a page":       {[]string{"--target", page, "--key", "sact_x"}, "doorlab: --target " + page + ": this isn't the base address of the API"},
+		"a key, moved":        {[]string{"--target", moved, "--key", "sact_x"}, "doorlab: --target " + moved + ": this isn't the base address of the API"},
 	} {
 		code, _, errs := runQuietly(t.Context(), append([]string{"check", "terms_values", "--out", t.TempDir()}, c.args...)...)
 		if code != codeUsage || !strings.HasPrefix(errs, c.want) {
 			t.Errorf("%s: got exit %d and %q, want %d and %q", name, code, errs, codeUsage, c.want)
+		}
+	}
+}
+
+// TestControlAddress: --control takes what a person has at hand: host:port, a URL, or the one that curl needs.
+func TestControlAddress(t *testing.T) {
+	t.Parallel()
+	const want = "http://127.0.0.1:8081"
+	for _, given := range []string{"127.0.0.1:8081", want, want + "/", want + "/lab/v1", want + "/lab/v1/", "127.0.0.1:8081/lab/v1"} {
+		if got := baseURL(given); got != want {
+			t.Errorf("%s: got %s, want %s", given, got, want)
 		}
 	}
 }

@@ -40,7 +40,7 @@ The same seed generates the same sequences.`,
   doorlab check --boards 2 found/explore-7-31.yaml   # run again what was found`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := cmp.Or(f.check(), v.check()); err != nil {
+			if err := f.check(); err != nil {
 				return err
 			}
 			if f.For == 0 && c.Flags().Changed("for") {

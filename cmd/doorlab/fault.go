@@ -113,7 +113,7 @@ func faultAdd(e *env) *cobra.Command {
 			}
 			given := l.c.Flags().Changed
 			if given("share") && !(share > 0 && share <= 1) {
-				return usagef("--share %v: must be more than 0 and at most 1 (half the boards: 50%% or 0.5)", l.c.Flags().Lookup("share").Value)
+				return usagef("--share %v: must be more than 0 and at most 1 (half the boards: 50%% or 0.5)", float64(share))
 			}
 			if given("nth") && nth < 1 {
 				return usagef("--nth %d: must be 1 or more", nth)

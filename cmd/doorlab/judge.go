@@ -23,9 +23,6 @@ The results of the steps' own assertions, and what a load measured, are kept. Th
 		Example: `  doorlab judge runs/20261121-120000-1`,
 		Args:    takes("one run directory, as written by check or load", cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := v.check(); err != nil {
-				return err
-			}
 			if isLoad(args[0]) {
 				return judgeLoad(e, v, asJSON, args[0])
 			}

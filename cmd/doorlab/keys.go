@@ -147,7 +147,8 @@ func callError(err error) error {
 		return exit{codeUnreachable, err.Error() + "; " + tlsHint(err, "is the server running there? (--control names another address)")}
 	case answered && fail.Status == http.StatusUnauthorized:
 		return usagef("the control token is wrong or missing: pass --control-token or set DOORLAB_CONTROL_TOKEN to the token that the server printed")
-	case answered && fail.Status == http.StatusNotFound && (fail.Code == "" || fail.Message == "no such path"): // a control API names the path
+	case errors.Is(err, client.ErrForeign), answered && fail.Status < 500 && fail.Code == "",
+		answered && fail.Status == http.StatusNotFound && fail.Message == "no such path": // a control API names the path
 		return usagef("this isn't the address of a control API: pass --control with the one that the server printed as control")
 	case answered && fail.Status == http.StatusNotFound && strings.HasPrefix(fail.Message, "no such path: "):
 		return usagef("%s; if this is the control API of 'doorlab boards', pass --control with the server's", fail.Message)

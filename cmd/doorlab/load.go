@@ -73,7 +73,7 @@ PLAN is a file, or one of the built-in plans: ` + strings.Join(loadtest.Embedded
 
 // run checks the flags, then runs the plan.
 func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
-	if err := errors.Join(f.targetFlags.check(), f.view.check()); err != nil {
+	if err := f.targetFlags.check(); err != nil {
 		return err
 	}
 	if f.broker.url == "" && (f.secretFile != "" || f.broker.tls != (certs.Client{})) {

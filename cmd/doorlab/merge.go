@@ -36,9 +36,6 @@ their generators; counts and histograms are added, and thresholds are judged aga
   doorlab merge runs/evening-1 runs/evening-2`,
 		Args: takes("the run directories of all shards, as check or load wrote them", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := v.check(); err != nil {
-				return err
-			}
 			out = cmp.Or(out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-merged"))
 			load, err := loads(args)
 			if err == nil {

@@ -147,12 +147,12 @@ func serverURL(flag, s string) error {
 	return nil
 }
 
-// baseURL takes host:port too, as the server's own --control does.
+// baseURL takes host:port too, as the server's own --control does, and the address with the prefix, as curl needs it.
 func baseURL(s string) string {
 	if !strings.Contains(s, "://") {
 		s = "http://" + s
 	}
-	return strings.TrimSuffix(s, "/")
+	return strings.TrimSuffix(strings.TrimSuffix(s, "/"), control.Prefix)
 }
 
 // open makes the target ready. virtual: a testbed gets virtual time.
@@ -247,7 +247,7 @@ func (f *targetFlags) remote(ctx context.Context) (_ *aim, err error) {
 	}
 	if len(a.control) == 0 && len(f.keys) == 0 && f.own == nil {
 		if err := (client.Client{Base: a.http, HTTP: a.web}).Do(ctx, http.MethodGet, "/livez", nil, nil); errors.Is(err, client.ErrUnreachable) {
-			return nil, callError(err)
+			return nil, targetError(a.http, err)
 		}
 		return nil, usagef("--target needs --control (with --control-token) or --key to find the places")
 	}

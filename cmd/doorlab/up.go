@@ -134,7 +134,7 @@ func startError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return exit{codeInterrupted, "interrupted"}
-	case errors.Is(err, testbed.ErrOtherWorld), errors.Is(err, testbed.ErrRepeatable):
+	case errors.Is(err, testbed.ErrOtherWorld), errors.Is(err, testbed.ErrRepeatable), errors.Is(err, testbed.ErrSecretFile):
 		return usagef("%s", err)
 	}
 	msg := reason(err)

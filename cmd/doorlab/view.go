@@ -25,13 +25,6 @@ func (v *view) add(c *cobra.Command) {
 	c.Flags().BoolVar(&v.plain, "plain", false, "no colours and no progress line, even on a terminal (NO_COLOR turns off the colours only)")
 }
 
-func (v *view) check() error {
-	if v.quiet && v.plain {
-		return usagef("--quiet and --plain cannot be combined")
-	}
-	return nil
-}
-
 // screen is where progress is shown.
 func (v *view) screen(e *env) live.Screen {
 	if v.quiet {

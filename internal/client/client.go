@@ -63,6 +63,9 @@ func failure(status int, body io.Reader) error {
 // ErrUnreachable: nothing answered at the address.
 var ErrUnreachable = errors.New("unreachable")
 
+// ErrForeign: the answer isn't in the envelope, so something else answered.
+var ErrForeign = errors.New("not a doorlab response (no envelope)")
+
 // Call makes one attempt with a JSON body (nil = none, []byte = as is) and an idempotency key ("" = none). Errors:
 // ErrUnreachable, or of encoding the body.
 func (c Client) Call(ctx context.Context, method, path, key string, body any) (*Answer, error) {
@@ -87,7 +90,7 @@ func (c Client) Open(ctx context.Context, door, key string) (*Answer, error) {
 
 var openDoor = map[string]string{"capability": "door", "command": "open"}
 
-// Do is a Call whose data is decoded into out (nil = ignored). Errors: also *Error.
+// Do is a Call whose data is decoded into out (nil = ignored). Errors: also *Error, ErrForeign.
 func (c Client) Do(ctx context.Context, method, path string, body, out any) error {
 	a, err := c.Call(ctx, method, path, "", body)
 	if err != nil {
@@ -110,7 +113,7 @@ func (c Client) List(ctx context.Context, path string, out any) (total int, err 
 	return env.Total, err
 }
 
-// Data decodes a success's data into out (nil = ignored). Errors: *Error, or of an answer without an envelope.
+// Data decodes a success's data into out (nil = ignored). Errors: *Error, ErrForeign, of data that doesn't fit out.
 func (a *Answer) Data(out any) error {
 	if a.Status/100 != 2 {
 		return failure(a.Status, bytes.NewReader(a.Body))
@@ -122,7 +125,7 @@ func (a *Answer) Data(out any) error {
 		Data json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(a.Body, &env); err != nil {
-		return fmt.Errorf("not a doorlab response (no envelope): %w", err)
+		return fmt.Errorf("%w: %w", ErrForeign, err)
 	}
 	if env.Data == nil {
 		env.Data = a.Body

@@ -102,7 +102,7 @@ func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
 	if g, ok := t.grant(e.GrantID); ok && phone == "" { // it has left the content
 		phone = g.PhoneHash
 	}
-	if g, ok := t.owner(e.TokenHash); ok && phone == "" { // through a free window
+	if g, ok := t.owner(now, e.TokenHash); ok && phone == "" { // through a free window
 		phone = g.PhoneHash
 	}
 	d := now.onsite(e, phone)

@@ -70,10 +70,15 @@ func (s Side) denied() (en, ko string) {
 		return "after more than 36 h without the server, or once its clock is lost, a board decides nothing until it is synchronized",
 			"서버와 36시간 넘게 끊겼거나 시계를 잃은 보드는 동기화될 때까지 아무도 들이지 않으므로"
 	case vocab.LinkInvalid:
-		if s.LinkOf != nil {
-			return "the link of permit " + *s.LinkOf + " was revoked", "출입 허가 " + *s.LinkOf + "의 링크가 철회되어"
+		switch {
+		case s.LinkOf == nil:
+			return "the link is unknown", "모르는 링크라서"
+		case s.link == linkEarly:
+			return "it doesn't know the link of permit " + *s.LinkOf + " yet", "출입 허가 " + *s.LinkOf + "의 링크를 아직 몰라서"
+		case s.link == linkLeft:
+			return "it no longer has permit " + *s.LinkOf + ", which ended long ago", "출입 허가 " + *s.LinkOf + "의 기간이 끝난 지 오래되어 남아 있지 않아"
 		}
-		return "the link is unknown", "모르는 링크라서"
+		return "the link of permit " + *s.LinkOf + " was revoked", "출입 허가 " + *s.LinkOf + "의 링크가 철회되어"
 	case vocab.ClosedWindow:
 		return "window " + s.Window.Ref + " is closed", "출입이 닫힌 시간대(" + s.Window.Ref + ")라서"
 	case vocab.DoorOutOfScope:

@@ -98,17 +98,6 @@ type content struct {
 	hours   access.Hours
 }
 
-// contentWhile replays the steps for which counts returns true.
-func (t *Timeline) contentWhile(counts func(step) bool) content {
-	c := t.empty()
-	for _, s := range t.inOrder() {
-		if counts(s) {
-			c.take(s)
-		}
-	}
-	return c
-}
-
 func (t *Timeline) empty() content {
 	return content{rev: t.base, grants: map[string]access.Grant{}}
 }
@@ -128,9 +117,21 @@ func (c *content) take(s step) {
 	c.rev = max(c.rev, s.rev)
 }
 
-// serverAt is the server's content at a time.
+// serverAt is what the server knows at a time: the content, and the grants that have left it because they were over. One
+// that leaves in force was changed to a period long past; of that the recording tells nothing.
 func (t *Timeline) serverAt(at int64) content {
-	return t.contentWhile(func(s step) bool { return s.at <= at })
+	c := t.empty()
+	for _, s := range t.inOrder() {
+		if s.at > at {
+			continue
+		}
+		g, had := c.grants[s.id]
+		c.take(s)
+		if s.op == history.ContentRemoved && had && (g.Revoked || g.EndsAt != 0 && g.EndsAt <= s.at) {
+			c.grants[s.id] = g
+		}
+	}
+	return c
 }
 
 // revisionAt is the revision of the server's content at a time.
@@ -149,7 +150,13 @@ func (t *Timeline) copyOf(rev int64) (content, bool) {
 	if rev < t.base {
 		return content{rev: rev}, false
 	}
-	return t.contentWhile(func(s step) bool { return s.rev <= rev }), true
+	c := t.empty()
+	for _, s := range t.inOrder() {
+		if s.rev <= rev {
+			c.take(s)
+		}
+	}
+	return c, true
 }
 
 // missing is when the first change after a revision was committed, up to at; 0 = there was none.
@@ -185,14 +192,29 @@ func (c content) link(tokenHash string) (phoneHash string, ok bool) {
 	return "", false
 }
 
-// owner is the latest grant in the recording that a link belonged to.
-func (t *Timeline) owner(tokenHash string) (g access.Grant, ok bool) {
+// owner is the grant that a link belongs to, or the latest in the recording that it belonged to.
+func (t *Timeline) owner(c content, tokenHash string) (g access.Grant, ok bool) {
+	for _, held := range c.grants {
+		if tokenHash != "" && held.TokenHash == tokenHash {
+			return held, true
+		}
+	}
 	for _, s := range t.inOrder() {
 		if s.op == history.ContentGrant && tokenHash != "" && s.grant.TokenHash == tokenHash {
 			g, ok = s.grant, true
 		}
 	}
 	return g, ok
+}
+
+// issued is the revision at which a link came into being; 0 = not in the recording.
+func (t *Timeline) issued(tokenHash string) int64 {
+	for _, s := range t.inOrder() {
+		if s.op == history.ContentGrant && s.grant.TokenHash == tokenHash {
+			return s.rev
+		}
+	}
+	return 0
 }
 
 // boardState is a board's state at a time.

@@ -24,6 +24,13 @@ type Question struct {
 	PhoneHash string // of the person ...
 	TokenHash string // ... or of the link that is presented; exactly one is set
 	Actor     string // masked, as in records; "" = records aren't searched
+	Left      []Left // the person's grants that only the server knows
+}
+
+// Left is a grant that isn't in the boards' content, because it ended long ago. The server still knows it.
+type Left struct {
+	access.Grant
+	Since int64 // when it was last changed, Unix ms
 }
 
 // Sides.
@@ -77,7 +84,18 @@ type Side struct {
 	Grants   []Grant      `json:"grants"`   // the person's, the best first
 	LinkOf   *string      `json:"linkOf"`   // the permit that a presented link belongs to, or did
 	Revision int64        `json:"revision"` // revision of the content decided on
+
+	link linkState // of a presented link that isn't valid
 }
+
+// linkState is why a side doesn't accept a link.
+type linkState int
+
+const (
+	linkDead  linkState = iota // its permit was revoked
+	linkEarly                  // it was issued after what the side knows
+	linkLeft                   // the side no longer has its permit, which ended long ago
+)
 
 // Window is the policy in force.
 type Window struct {
@@ -139,6 +157,11 @@ func (t *Timeline) Ask(q Question) Answer {
 	if q.TokenHash != "" {
 		method = vocab.Link
 	}
+	for _, g := range q.Left {
+		if _, have := now.grants[g.ID]; !have && g.Since <= at {
+			now.grants[g.ID] = g.Grant
+		}
+	}
 	a.Server = t.side(Server, now, q, method, 0)
 	a.Server.Known = t.since != 0 && at >= t.since
 
@@ -156,9 +179,16 @@ func (t *Timeline) side(side string, c content, q Question, method vocab.Method,
 	s := Side{Side: side, Mode: access.ModeAuth, Grants: []Grant{}, Revision: c.rev}
 	if q.TokenHash != "" {
 		phone, linkOK = c.link(q.TokenHash)
-		if g, ok := t.owner(q.TokenHash); ok {
+		if g, ok := t.owner(c, q.TokenHash); ok {
 			s.LinkOf = &g.ID
 			phone = cmp.Or(phone, g.PhoneHash) // a dead link: its person's grants are shown anyway
+			_, held := c.grants[g.ID]
+			switch {
+			case t.issued(q.TokenHash) > c.rev:
+				s.link = linkEarly
+			case !held:
+				s.link = linkLeft
+			}
 		}
 	}
 	if w := access.InForce(c.windows, c.hours, q.DoorID, q.At); w != nil {
