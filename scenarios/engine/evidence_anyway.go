@@ -34,6 +34,8 @@ func (x *frame) refusedAnyway(out fields, claims []string) string {
 	switch {
 	case verbs.Call != nil && x.sent != nil && only("AUTH-4", "AUTH-5"):
 		others = x.run.elsewise(x.sent, verbs.Call.Path.raw, only("AUTH-5"))
+	case verbs.Call != nil && x.sent != nil && only("PERM-4"):
+		others = x.run.nowhere(x.sent)
 	case verbs.Link != nil && verbs.Link.Door.set() && verbs.Link.Person.set() && only("PERM-4"):
 		others, _ = guarded(func() ([]evidence.Answer, error) { return x.outOfPlace(verbs.Link), nil })
 	}
@@ -87,6 +89,17 @@ func (d *directory) at(place, id string) bool {
 		b = d.door(id)
 	}
 	return b != nil && b.placeID == place
+}
+
+// nowhere is what any link gets at a door that nobody has.
+func (r *run) nowhere(q *request) []evidence.Answer {
+	var pressed struct {
+		DoorID string `json:"doorId"`
+	}
+	if q.path != "/entry/open" || json.Unmarshal(q.body, &pressed) != nil || r.lab == nil || r.dir.door(pressed.DoorID) != nil {
+		return nil
+	}
+	return []evidence.Answer{evidence.Refusal(404, "device_not_found")}
 }
 
 // outOfPlace is what any link gets at a door of another place.

@@ -29,6 +29,8 @@ func TestRefusedAnyway(t *testing.T) {
 		token + `{set: {id: pmt_9}}, {call: {path: "/space/v1/partner/entry-permits/${id}", token: "${tok}"}, expect: "status in [401, 404]", clauses: [AUTH-5]}`:              false,
 		token + `{call: {path: /core/v1/places/plc_2/events, token: "${tok}"}, expect: status >= 400, clauses: [AUTH-5]}`:                                                      true,
 		token + `{call: {path: /core/v1/places/plc_1/events, token: "${tok}"}, expect: status >= 400, clauses: [AUTH-5]}`:                                                      false,
+		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_9}, status: 404}, clauses: [PERM-4]}`:                                                    true, // nobody has that door
+		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_1}, status: 404}, clauses: [PERM-4]}`:                                                    false,
 		`{permit: {person: ann, place: plc_1}}, {link: {person: ann, door: dor_9, status: 404}, clauses: [PERM-4]}`:                                                            true, // a door of another place
 		`{permit: {person: ann, place: plc_1}}, {link: {person: ann, door: dor_9, status: 404, error: not_found}, clauses: [PERM-4]}`:                                          false,
 		`{permit: {person: ann, place: plc_1}}, {link: {person: ann, door: dor_1, status: 404}, clauses: [PERM-4]}`:                                                            false,
