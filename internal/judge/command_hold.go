@@ -60,11 +60,12 @@ func cmd7(v *View) Verdict {
 func (h *holds) board(b *board) {
 	active := map[int]*hold{}
 	resting := map[int]bool{} // the outage keeps holding: the end of the hold shows at recovery
+	closed := map[int]bool{}  // a command has locked the door, and nothing holds it since
 	for _, e := range b.onsite {
 		h.through(b, active, e)
 		switch {
 		case e.Kind == history.Wiped || e.Kind == history.Detached || e.OutageAgeMs < 0: // the clock went with it
-			active = map[int]*hold{}
+			active, closed = map[int]*hold{}, map[int]bool{}
 		case e.Kind != history.Actuation:
 		case e.Cause == "command" && (e.Action == "hold" || e.Action == "lock"):
 			if a := active[e.Channel]; a != nil && e.Action == "lock" { // until locked
@@ -73,7 +74,7 @@ func (h *holds) board(b *board) {
 			}
 			h.over(b, active[e.Channel], resting[e.Channel], e)
 			delete(active, e.Channel)
-			resting[e.Channel] = false
+			resting[e.Channel], closed[e.Channel] = false, e.Action == "lock"
 			if minutes, known := h.minutes(e); e.Action == "hold" && known {
 				h.checked++
 				a := &hold{act: e, from: e.At - h.v.notedLate(e)}
@@ -83,7 +84,7 @@ func (h *holds) board(b *board) {
 				active[e.Channel] = a
 			}
 		case e.Cause == "hold_end":
-			h.end(b, active[e.Channel], e)
+			h.end(b, active[e.Channel], closed[e.Channel], e)
 			delete(active, e.Channel)
 		case e.Cause == "outage" && e.Action == "hold":
 			resting[e.Channel] = true
@@ -162,12 +163,14 @@ func (h *holds) show(a *hold) {
 	h.shown = append(h.shown, o)
 }
 
-// end checks a hold that ended by itself.
-func (h *holds) end(b *board, a *hold, e *history.Event) {
+// end checks a hold that ended by itself. closed: a command had ended it before.
+func (h *holds) end(b *board, a *hold, closed bool, e *history.Event) {
 	at := e.At - h.v.notedLate(e)
 	switch {
 	case e.Action != "lock":
 		h.bad(e, "%s channel %d did %s at the end of a hold", b.id, e.Channel, e.Action) // [CMD-7]
+	case closed:
+		h.bad(e, "%s channel %d ended a hold by itself after a command had locked the door", b.id, e.Channel) // [CMD-7]
 	case a == nil: // given before the history began, or with unknown minutes
 	case a.ends == 0:
 		h.bad(e, "%s channel %d ended a hold by itself, although the hold should have lasted until the door was locked", b.id, e.Channel) // [CMD-7]

@@ -165,3 +165,28 @@ func TestHoldsNobodySawEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestLockedHoldsDontEnd: what a command has locked doesn't end by itself later, unless it was held again since then.
+func TestLockedHoldsDontEnd(t *testing.T) {
+	t.Parallel()
+	const minute = 60_000
+	lock := history.Event{Kind: history.Actuation, At: t0 + minute, PlaceID: "plc_1", DoorID: "dor_1", BoardID: "brd_1", Channel: 1, Boot: 1, Action: "lock", Cause: "command", CommandID: "cmd_2"}
+	again := held(2*minute, 5*minute)
+	wiped := history.Event{Kind: history.Wiped, At: t0 + 2*minute, BoardID: "brd_1"}
+	first, end := held(0, 5*minute)[:2], again[2:]
+	for name, c := range map[string]struct {
+		between []history.Event
+		want    bool
+	}{
+		"locked":                    {[]history.Event{lock}, true},
+		"locked and held again":     {append([]history.Event{lock}, again[:2]...), false},
+		"locked, and wiped":         {[]history.Event{lock, wiped}, false},
+		"never locked by a command": {nil, false},
+	} {
+		events := append([]history.Event{holdDoor}, first...)
+		events = append(append(events, c.between...), end...)
+		if got := cmd7(NewView(events)).FirstBad != nil; got != c.want {
+			t.Errorf("%s, and the hold ended by itself: a breach: %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -81,7 +81,8 @@ func (r *run) called(q request, h http.Header, from string, sent sending, a *ans
 		text = append(append(slices.Clip(text), '\n'), k+": "+v...)
 	}
 	if q.path == exchangePath && a.Status == http.StatusOK {
-		r.issued.Store(a.text("data", "accessToken"), a.text("data", "placeId"))
+		scopes, _ := a.value("data", "scopes").([]any)
+		r.issued.Store(a.text("data", "accessToken"), given{a.text("data", "placeId"), scopes})
 	}
 	leaks := 0
 	if !published(q.path) {
@@ -102,11 +103,17 @@ func bearer(h http.Header) string {
 	return token
 }
 
-// issuedFor is the place of a request's token, "" if the run hasn't seen the exchange that gave it.
-func (r *run) issuedFor(h http.Header) string {
-	place, _ := r.issued.Load(bearer(h))
-	id, _ := place.(string)
-	return id
+// given is what a token was given out for.
+type given struct {
+	place  string
+	scopes []any
+}
+
+// issuedFor is what a token was given out for, nothing if the run hasn't seen the exchange that gave it.
+func (r *run) issuedFor(token string) given {
+	v, _ := r.issued.Load(token)
+	g, _ := v.(given)
+	return g
 }
 
 var labKey = regexp.MustCompile(`^/keys/([^/?]+)$`)

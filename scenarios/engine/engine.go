@@ -69,10 +69,11 @@ type frame struct {
 	ctx    context.Context
 	step   *Step
 	res    *StepResult
-	hollow bool   // all was checked on an empty list
-	either bool   // a list of statuses from templates fits a success and a refusal
-	lives  bool   // it asked whether the server listens
-	last   fields // what the expectations were checked against
+	hollow bool     // all was checked on an empty list
+	either bool     // a list of statuses from templates fits a success and a refusal
+	lives  bool     // it asked whether the server listens
+	sent   *request // by a call
+	last   fields   // what the expectations were checked against
 	act    *activity
 	period time.Duration // how long a permit was asked for
 

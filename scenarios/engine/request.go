@@ -90,7 +90,7 @@ func (r *run) attempt(ctx context.Context, q request, h http.Header) (*answer, e
 	if err := cmp.Or(checkPath(q.path), r.before(ctx, q)); err != nil {
 		return nil, err
 	}
-	q.placeID = cmp.Or(q.placeID, r.issuedFor(h))
+	q.placeID = cmp.Or(q.placeID, r.issuedFor(bearer(h)).place)
 	e, isCommand := r.commandEvent(q, h)
 	if isCommand {
 		e.Kind = history.Attempt

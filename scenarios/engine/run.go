@@ -35,7 +35,7 @@ type run struct {
 	mask    masker
 	phones  phones
 	keys    sync.Map // secrets of keys that were issued, by id
-	issued  sync.Map // places of tokens that were issued, by token
+	issued  sync.Map // what tokens were given out for, by token
 	unread  error    // the target's documents that could not be read
 	display *display
 	begun   history.Event

@@ -176,6 +176,7 @@ func (c *Call) run(x *frame) (fields, error) {
 	case c.Body != nil:
 		q.body = need(json.Marshal(need(c.Body.eval(x.scope))))
 	}
+	x.sent = &q
 	return c.checked(x, need(c.send(x, q, false)))
 }
 

@@ -32,13 +32,18 @@ func Opposites(status int) (out []Answer) {
 		return []Answer{{200, map[string]any{"success": true, "data": map[string]any{"outcome": string(vocab.Reported), "result": string(vocab.Opened)}}}}
 	}
 	for _, r := range refusals {
-		body := map[string]any{"error": r.code, "message": "refused", "statusCode": float64(r.status)}
+		other := Refusal(r.status, r.code)
 		if r.reason != "" {
-			body["details"] = map[string]any{"reason": string(r.reason)}
+			other.Body["details"] = map[string]any{"reason": string(r.reason)}
 		}
-		out = append(out, Answer{r.status, body})
+		out = append(out, other)
 	}
 	return out
+}
+
+// Refusal is an answer that refuses a request.
+func Refusal(status int, code string) Answer {
+	return Answer{status, map[string]any{"error": code, "message": "refused", "statusCode": float64(status)}}
 }
 
 // Decision is whether somebody came in, and why.

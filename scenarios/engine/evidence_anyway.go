@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doorlab/doorlab/scenarios/evidence"
+	"github.com/doorlab/doorlab/scenarios/expression"
+)
+
+// A request that is refused for its key or its link shows nothing of them if it would have been refused with any: for its
+// body, or for a door of another place. The step is evidence if it tells the two refusals apart.
+
+// refusedAnyway is what the step's request would have been refused with all the same, if the step would have passed with
+// that as well; "" if not, or if it isn't known.
+func (x *frame) refusedAnyway(out fields, claims []string) string {
+	asked := *x
+	asked.step = x.step.asked()
+	verbs := &asked.step.Verbs
+	if len(claims) == 0 {
+		claims = x.file.file.Doc.Clauses
+	}
+	only := func(clauses ...string) bool {
+		return len(claims) > 0 && !slices.ContainsFunc(claims, func(c string) bool { return !slices.Contains(clauses, c) })
+	}
+	status, err := expression.Number(out["status"])
+	if err != nil || int(status)/100 != 4 || slices.ContainsFunc(x.step.Expect, func(e Expr) bool { return evidence.SpeaksOfMore(&e.Expr) }) {
+		return ""
+	}
+	var others []evidence.Answer
+	switch {
+	case verbs.Call != nil && x.sent != nil && only("AUTH-4", "AUTH-5"):
+		others = x.run.elsewise(x.sent, verbs.Call.Path.raw, only("AUTH-5"))
+	case verbs.Call != nil && x.sent != nil && only("PERM-4"):
+		others = x.run.nowhere(x.sent)
+	case verbs.Link != nil && verbs.Link.Door.set() && verbs.Link.Person.set() && only("PERM-4"):
+		others, _ = guarded(func() ([]evidence.Answer, error) { return x.outOfPlace(verbs.Link), nil })
+	}
+	for _, other := range others {
+		raw, _ := json.Marshal(other.Body)
+		a := &answer{Status: other.Status, Raw: raw, Body: other.Body, Headers: map[string]string{}}
+		if verbs.accepts(&asked, a) && x.fits(a, out) {
+			return fmt.Sprint(a.Status, " ", a.text("error"))
+		}
+	}
+	return ""
+}
+
+// elsewise are refusals that a request would have got with a key that is good: for what it asks and, if keys of the place
+// itself are meant, for where and with which scopes. written is the path in the file.
+func (r *run) elsewise(q *request, written string, own bool) (out []evidence.Answer) {
+	if r.api.promise.Asks(q.method, q.path, q.header, q.body) != nil {
+		out = append(out, evidence.Refusal(400, "invalid_field"), evidence.Refusal(403, "place_field_forbidden"))
+	}
+	if q.token == nil || !own {
+		return out
+	}
+	g := r.issuedFor(*q.token)
+	if scope := r.api.promise.Scope(q.method, q.path); scope != "" && g.scopes != nil && !slices.Contains(g.scopes, any(scope)) {
+		out = append(out, evidence.Refusal(403, "scope_missing"))
+	}
+	m := ofPlace.FindStringSubmatch(q.path)
+	switch {
+	case m == nil || g.place == "" || r.lab == nil:
+	case m[1] == "core/v1/places":
+		if m[2] != g.place {
+			out = append(out, evidence.Refusal(403, "place_forbidden"))
+		}
+	case m[1] == "space/v1/partner/entry-permits": // the server makes ids up: what the file has in writing is nobody's
+		if strings.Contains(written, m[2]) {
+			out = append(out, evidence.Refusal(404, "permit_not_found"))
+		}
+	case !r.dir.at(g.place, m[2]):
+		out = append(out, evidence.Refusal(404, "device_not_found"))
+	}
+	return out
+}
+
+// ofPlace finds what belongs to a place in a path.
+var ofPlace = regexp.MustCompile(`^/(core/v1/places|device/v1/devices|device/v1/doors|device/v1/boards|space/v1/partner/entry-permits)/([^/?]+)`)
+
+// at reports whether a door or board is at a place.
+func (d *directory) at(place, id string) bool {
+	b := d.board(id)
+	if b == nil {
+		b = d.door(id)
+	}
+	return b != nil && b.placeID == place
+}
+
+// nowhere is what any link gets at a door that nobody has.
+func (r *run) nowhere(q *request) []evidence.Answer {
+	var pressed struct {
+		DoorID string `json:"doorId"`
+	}
+	if q.path != "/entry/open" || json.Unmarshal(q.body, &pressed) != nil || r.lab == nil || r.dir.door(pressed.DoorID) != nil {
+		return nil
+	}
+	return []evidence.Answer{evidence.Refusal(404, "device_not_found")}
+}
+
+// outOfPlace is what any link gets at a door of another place.
+func (x *frame) outOfPlace(l *Link) []evidence.Answer {
+	place := expression.Show(x.person(l.Person)["place"])
+	if place == "" || x.run.lab == nil || x.run.dir.at(place, x.door(l.Door)) {
+		return nil
+	}
+	return []evidence.Answer{evidence.Refusal(404, "device_not_found")}
+}
