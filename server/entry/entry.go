@@ -98,8 +98,8 @@ type CallResult struct {
 type LinkView struct {
 	PlaceName string
 	State     string // pending active expired
-	StartsAt  time.Time
-	EndsAt    time.Time
+	StartsAt  time.Time // in the place's zone
+	EndsAt    time.Time // in the place's zone
 	Doors     []LinkDoor
 }
 
