@@ -231,6 +231,7 @@ func (s *session) process() {
 	s.do("POST /clock/settle", "/clock/settle", "", 200)
 	s.do("POST /connections/ended", "/connections/ended", `{"connections":{"brd_none":"127.0.0.1:1"}}`, 200)
 	s.do("POST /connections/ended", "/connections/ended", `{"connections":1}`, 400)
+	s.do("POST /connections/ended", "/connections/ended", `{}`, 400)
 	s.do("GET /restart", "/restart", "", 200)
 	s.do("POST /restart", "/restart", "", 200)
 	s.do("POST /restart", "/restart", `{"at":"after-publish"}`, 400)
