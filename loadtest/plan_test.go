@@ -81,7 +81,7 @@ func TestBadPlans(t *testing.T) {
 			`p.yaml:5:3: "few" is neither a count nor a share like 1%`,
 			`p.yaml:6:3: "5" is not a valid duration, write it like 20s or 1m30s`}},
 		"number":    {"rate: 1\nduration: 1s\nholdMinutes: many\nskew: [1]\n", []string{`p.yaml:3:14: expected a whole number, found "many"`, "p.yaml:4:7: expected a number, found a list"}},
-		"syntax":    {"rate: [1\n", []string{"p.yaml:1:7: sequence end token ']' not found"}},
+		"syntax":    {"rate: [1\n", []string{"p.yaml:1:7: the closing ] is missing"}},
 		"empty":     {"# nothing\n", []string{"p.yaml:1:1: the file is empty"}},
 		"not a map": {"- a\n", []string{"p.yaml:1:1: expected a mapping, found a list"}},
 		"a list":    {"stages: 5\n", []string{"p.yaml:1:9: expected a list, found \"5\""}},

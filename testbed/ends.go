@@ -50,11 +50,16 @@ func (p *peer) settle(w http.ResponseWriter, r *http.Request) {
 // awaitEnded is the server's side of settle.
 func (t *Testbed) awaitEnded(w http.ResponseWriter, r *http.Request) {
 	var b endings
-	if control.Body(w, r, &b) {
-		ctx, cancel := context.WithTimeout(r.Context(), endsWithin)
-		defer cancel()
-		control.Data(w, pending{standing(ctx, t.flight, b.Connections)})
+	if !control.Body(w, r, &b) {
+		return
 	}
+	if b.Connections == nil {
+		control.FailMissing(w, "connections", "is missing: the address of each ended connection, by board")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), endsWithin)
+	defer cancel()
+	control.Data(w, pending{standing(ctx, t.flight, b.Connections)})
 }
 
 // standing waits, for at most as long as ctx allows, until the server has handled the end of these connections, and

@@ -231,6 +231,7 @@ func (s *session) process() {
 	s.do("POST /clock/settle", "/clock/settle", "", 200)
 	s.do("POST /connections/ended", "/connections/ended", `{"connections":{"brd_none":"127.0.0.1:1"}}`, 200)
 	s.do("POST /connections/ended", "/connections/ended", `{"connections":1}`, 400)
+	s.do("POST /connections/ended", "/connections/ended", `{}`, 400)
 	s.do("GET /disk", "/disk", "", 200)
 	s.do("POST /disk", "/disk", `{"state":"slow","delayMs":1}`, 200)
 	s.do("POST /disk", "/disk", `{"state":"broken"}`, 400)

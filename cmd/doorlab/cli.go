@@ -247,12 +247,21 @@ func commandPath(c *cobra.Command) string {
 	return name
 }
 
-// flagError suggests the nearest flag.
+// flagError suggests the nearest flag, or the nearest command if it stands after a word that is none.
 func flagError(c *cobra.Command, err error) error {
+	if words := c.Flags().Args(); len(words) > 0 && c.HasAvailableSubCommands() {
+		if wrong := c.ValidateArgs(words); wrong != nil {
+			return wrong
+		}
+	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		name := unknown.GetSpecifiedName()
 		hint := ""
-		if best := near.Name(name, flagNames(c)); best != "" {
+		best := near.Name(name, flagNames(c))
+		if name == "target" && c.Flags().Lookup("url") != nil { // its name at check and load
+			best = "url"
+		}
+		if best != "" {
 			hint = ", did you mean --" + best + "?"
 		}
 		return usagef("%s ('%s --help' lists them)", of(c, "unknown flag --"+name+hint), c.CommandPath())

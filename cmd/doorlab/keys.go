@@ -144,7 +144,11 @@ func callError(err error) error {
 	case errors.Is(err, context.Canceled):
 		return exit{codeInterrupted, "interrupted"}
 	case errors.Is(err, client.ErrUnreachable):
-		return exit{codeUnreachable, err.Error() + "; " + tlsHint(err, "is the server running there? (--control names another address)")}
+		hint := "is the server running there?"
+		if strings.Contains(err.Error(), control.Prefix+"/") {
+			hint += " If it runs elsewhere, pass its control address with --control"
+		}
+		return exit{codeUnreachable, err.Error() + "; " + tlsHint(err, hint)}
 	case answered && fail.Status == http.StatusUnauthorized:
 		return usagef("the control token is wrong or missing: pass --control-token or set DOORLAB_CONTROL_TOKEN to the token that the server printed")
 	case errors.Is(err, client.ErrForeign), answered && fail.Status < 500 && fail.Code == "",

@@ -97,6 +97,23 @@ func (p *selection) labelHint(files []*engine.File) string {
 	return ""
 }
 
+// asked are the flags that choose among the files, as they were given.
+func (p *selection) asked() string {
+	var out []string
+	for _, f := range []struct {
+		flag   string
+		values []string
+	}{{"clause", p.clauses}, {"label", p.labels}, {"only", p.only}} {
+		for _, v := range f.values {
+			out = append(out, "--"+f.flag+" "+v)
+		}
+	}
+	if p.failed != "" {
+		out = append(out, "--failed")
+	}
+	return strings.Join(out, " ")
+}
+
 // guarantees checks the ids that a flag names, and spells them as the ledger does.
 func guarantees(flag string, ids, known []string) error {
 	for i, id := range ids {
@@ -136,7 +153,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, usagef("shard %s is empty: %s to divide, and a shard needs at least one", p.part, amount.Many(len(kept), "scenario"))
 	}
 	if len(out) == 0 {
-		return nil, usagef("none of %s matches%s ('doorlab check list' lists them with their clauses and labels)", amount.Many(len(files), "scenario"), p.labelHint(files))
+		return nil, usagef("none of %s matches %s%s ('doorlab check list' lists them with their clauses and labels)", amount.Many(len(files), "scenario"), p.asked(), p.labelHint(files))
 	}
 	return p.order(out), nil
 }

@@ -28,6 +28,8 @@ func readSettings(c *cobra.Command, e *env) error {
 	e.from = map[string]string{}
 	fromFile := map[string]any{}
 	path, at := "", map[string]strictyaml.Pos{}
+	var inFile strictyaml.Problems
+	config := func() string { return cmp.Or(e.from["config"], "--config") }
 	if f := c.Flags().Lookup("config"); f != nil {
 		if path = f.Value.String(); path == "" {
 			path, e.from["config"] = e.getenv("DOORLAB_CONFIG"), "DOORLAB_CONFIG"
@@ -47,31 +49,36 @@ func readSettings(c *cobra.Command, e *env) error {
 			}
 		})
 		if problems, ok := errors.AsType[strictyaml.Problems](err); ok && problems[0].Message != strictyaml.Empty {
-			return usagef("--config: %s", problems.Short())
+			inFile = problems
 		}
 	}
-	var bad error
+	var wrong []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if bad != nil || f.Changed || f.Name == "help" {
+		if f.Changed || f.Name == "help" {
 			return
 		}
 		name := variable(f.Name)
 		if v := e.getenv(name); v != "" {
 			if err := c.Flags().Set(f.Name, v); err != nil {
-				bad = usagef("%s=%q: %s", name, v, flagReason(err))
+				wrong = append(wrong, fmt.Sprintf("%s=%q: %s", name, v, flagReason(err)))
 			}
 			e.from[f.Name] = name
 			return
 		}
 		if v, ok := fromFile[f.Name]; ok {
-			where := fmt.Sprintf("%s: %s:%d:%d: %s", cmp.Or(e.from["config"], "--config"), path, at[f.Name].Line, at[f.Name].Col, f.Name)
 			if err := c.Flags().Set(f.Name, flagText(v)); err != nil {
-				bad = usagef("%s: %s", where, flagReason(err))
+				inFile = append(inFile, strictyaml.Problem{Line: at[f.Name].Line, Col: at[f.Name].Col, Message: f.Name + ": " + flagReason(err)})
 			}
-			e.from[f.Name] = where
+			e.from[f.Name] = fmt.Sprintf("%s: %s:%d:%d: %s", config(), path, at[f.Name].Line, at[f.Name].Col, f.Name)
 		}
 	})
-	return bad
+	if len(inFile) > 0 {
+		wrong = append(wrong, config()+": "+inFile.Locate(path, nil).Short())
+	}
+	if len(wrong) > 0 {
+		return usagef("%s", strings.Join(wrong, "\n"))
+	}
+	return nil
 }
 
 var (

@@ -63,6 +63,9 @@ func zone(name string) *time.Location {
 	return l
 }
 
+// In is a time in the place's zone.
+func (h Hours) In(t time.Time) time.Time { return t.In(zone(h.Timezone)) }
+
 // Today is the date at now in the place's zone, as midnight UTC of that date.
 func (h Hours) Today(now time.Time) time.Time {
 	y, m, d := now.In(zone(h.Timezone)).Date()

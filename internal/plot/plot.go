@@ -169,14 +169,14 @@ func (c Chart) HTML() (template.HTML, error) {
 			d.Paths = append(d.Paths, p)
 		}
 	}
+	desk, phone := c.every(1000), c.every(320)
+	phone = (phone + desk - 1) / desk * desk // a phone's labels are some of a desktop's
 	for i, t := range c.X {
-		edge := ""
-		if at := c.across(t.X); at > .93 || i > 0 && i == len(c.X)-1 && at > .9 {
-			edge = "e"
-		} else if at < .03 {
-			edge = "b"
+		edge := c.edge(i)
+		if i%desk != 0 {
+			continue
 		}
-		if i%c.sparse() != 0 {
+		if i%phone != 0 {
 			edge += " less"
 		}
 		d.Ticks = append(d.Ticks, label{At: num(c.across(t.X) * 100), Edge: edge, Text: t.Text})
@@ -190,26 +190,48 @@ func (c Chart) HTML() (template.HTML, error) {
 	return template.HTML(b.String()), err //nolint:gosec // made by the template
 }
 
-// sparse is every how many ticks a phone has room for a label: their widths count, not only their number.
-func (c Chart) sparse() int {
-	const room, letter, gap = 320, 6.5, 8 // px on a screen of 390
-	wide := 0
-	for _, t := range c.X {
-		wide = max(wide, utf8.RuneCountInString(t.Text))
+// letter and gap are the width of a label's character and the space between two labels, in px.
+const letter, gap = 6.5, 8
+
+// every is the least n for which the labels of every n-th tick fit beside each other on an axis of that many px.
+func (c Chart) every(room float64) int {
+	for n := 1; n < len(c.X); n++ {
+		if c.fit(room, n) {
+			return n
+		}
 	}
-	each := 0.0
-	if len(c.X) > 1 {
-		each = (c.across(c.X[1].X) - c.across(c.X[0].X)) * room
+	return max(len(c.X), 1)
+}
+
+func (c Chart) fit(room float64, n int) bool {
+	free := math.Inf(-1)
+	for i := 0; i < len(c.X); i += n {
+		wide := float64(utf8.RuneCountInString(c.X[i].Text)) * letter
+		from := c.across(c.X[i].X)*room - wide/2
+		switch c.edge(i) {
+		case "b":
+			from += wide / 2
+		case "e":
+			from -= wide / 2
+		}
+		if from < free {
+			return false
+		}
+		free = from + wide + gap
 	}
-	if each <= 0 {
-		return 1
+	return true
+}
+
+// edge is where a tick's label stands: left of it at the end of the axis, right of it at the beginning.
+func (c Chart) edge(i int) string {
+	at := c.across(c.X[i].X)
+	switch {
+	case at > .93 || i > 0 && i == len(c.X)-1 && at > .9:
+		return "e"
+	case at < .03:
+		return "b"
 	}
-	// the last label stands left of its tick, so it needs half a label more
-	n := int(math.Ceil((float64(wide)*letter*1.25 + gap) / each))
-	if len(c.X) > 6 {
-		n = max(n, 2)
-	}
-	return max(n, 1)
+	return ""
 }
 
 // flags are the marks. Where two texts would overlap, the second is only in its title.

@@ -81,18 +81,26 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// TestLabelsOfAPhone: long labels need more room than short ones, and at least the first is shown.
-func TestLabelsOfAPhone(t *testing.T) {
+// TestLabels: labels that would overlap are left out; the first is always shown.
+func TestLabels(t *testing.T) {
 	t.Parallel()
+	rates := Chart{To: 200, X: []Tick{{100, "100/s"}, {150, "150/s"}, {175, "175/s"}, {200, "200/s"}}}
+	near := Chart{To: 100, X: []Tick{{50, "1,700/s"}, {50.5, "1,717/s"}, {100, "3,400/s"}}}
 	for _, tc := range []struct {
-		to   float64 // of an axis of decades, in ms
-		want int
-	}{{3, 1}, {9, 4}} {
-		if got := Spread("x", "X", []float64{.1, math.Pow(10, tc.to)}, 0).sparse(); got != tc.want {
-			t.Errorf("up to 10^%g ms: every %d labels, want every %d", tc.to, got, tc.want)
+		of   Chart
+		room float64
+		want string
+	}{
+		{rates, 320, "100/s 175/s"}, {rates, 1000, "100/s 150/s 175/s 200/s"}, {near, 1000, "1,700/s 3,400/s"},
+		{Chart{To: 10, X: Seconds(10)}, 320, "0 2 s 4 s 6 s 8 s 10 s"},
+		{Spread("x", "X", []float64{.1, 1e9}, 0), 320, "0.1 ms 100 ms 100 s 100,000 s"},
+	} {
+		var got []string
+		for i := 0; i < len(tc.of.X); i += tc.of.every(tc.room) {
+			got = append(got, tc.of.X[i].Text)
 		}
-	}
-	if got := (Chart{To: 10, X: Seconds(10)}).sparse(); got != 1 {
-		t.Errorf("few short labels: every %d, want all", got)
+		if text := strings.Join(got, " "); text != tc.want {
+			t.Errorf("on %g px: got %s, want %s", tc.room, text, tc.want)
+		}
 	}
 }

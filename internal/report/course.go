@@ -153,7 +153,10 @@ func (c *course) armed(res Result) plot.Chart {
 	return out
 }
 
-// files are the scenarios, packed into as few rows as they need.
+// ownRows is how many scenarios may have a row each, with their name.
+const ownRows = 8
+
+// files are the scenarios, in a row each if they are few, otherwise packed into as few rows as they need.
 func (c *course) files(res Result) plot.Chart {
 	out := c.chart("scenarios-played", res.Things(), "")
 	for _, f := range res.Files {
@@ -162,7 +165,13 @@ func (c *course) files(res Result) plot.Chart {
 		}
 		from := max(f.Started.Sub(c.from).Seconds(), 0)
 		color := map[judge.Status]int{judge.Pass: 2, judge.Fail: 3, judge.Blocked: 4, judge.Invalid: 5}[f.Status]
-		out.Pack(plot.Span{From: from, To: from + f.Seconds, Color: cmp.Or(color, 6), Title: fmt.Sprintf("%s %s %.1f s", f.Status, f.label(), f.Seconds)})
+		span := plot.Span{From: from, To: from + f.Seconds, Color: cmp.Or(color, 6), Title: fmt.Sprintf("%s %s %.1f s", f.Status, f.label(), f.Seconds)}
+		if len(res.Files) > ownRows {
+			out.Pack(span)
+			continue
+		}
+		span.Row = len(out.Rows)
+		out.Rows, out.Spans = append(out.Rows, stem(f.Path)), append(out.Spans, span)
 	}
 	return out
 }

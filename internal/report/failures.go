@@ -44,6 +44,14 @@ func (f Failure) Where() string {
 	return out
 }
 
+// In is the name of the scenario that the step is in, "" if it says no more than the file's name.
+func (f Failure) In() string {
+	if f.of == nil || f.Step == nil || f.of.Name == stem(f.of.Path) {
+		return ""
+	}
+	return f.of.Name
+}
+
 // Exchanges are the requests that show the failure, the most telling one last.
 func (f Failure) Exchanges() []Exchange {
 	if f.Step != nil {

@@ -47,7 +47,7 @@ var shared = template.FuncMap{
 	"first": FirstLine, "rest": func(s string) string { _, r, _ := strings.Cut(s, "\n"); return r },
 	"time": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") },
 	"num":  amount.Number[int],
-	"many": amount.Many, "took": took,
+	"many": amount.Many, "took": took, "tookMs": func(ms float64) string { return took(ms / 1000) },
 	"pretty": pretty, "lanes": lanes, "exercised": exercised, "idle": idle,
 	"routine": history.Routine,
 	"last":    func(i, n int) bool { return i == n-1 },

@@ -12,7 +12,7 @@ import (
 func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
 	if _, null := n.(*ast.NullNode); !null {
 		if _, ok := n.(ast.MapNode); !ok {
-			b.Problem(PosOf(n), "expected a mapping%s, found %s", example(v.Type()), KindOf(n))
+			b.Problem(PosOf(n), "expected a mapping%s, found %s%s", example(v.Type()), KindOf(n), nospace(n))
 			return
 		}
 	}

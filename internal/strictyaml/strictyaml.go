@@ -83,12 +83,8 @@ func (b *Binder) parse(source []byte) (body ast.Node) {
 	if err != nil {
 		p, msg := Pos{1, 1}, err.Error()
 		if ye, ok := errors.AsType[yaml.Error](err); ok {
-			if msg = ye.GetMessage(); strings.HasPrefix(msg, "',' or ") {
-				msg += " (between { and }, quote what has brackets, braces or commas in it)"
-			} else if strings.Contains(msg, "\t") || strings.Contains(msg, "tab character") {
-				msg = "tabs aren't allowed here: indent with spaces"
-			}
-			if t := ye.GetToken(); t != nil {
+			t := ye.GetToken()
+			if msg = syntax(ye.GetMessage(), t); t != nil {
 				p = Pos{t.Position.Line, t.Position.Column}
 			}
 		}

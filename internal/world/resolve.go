@@ -248,6 +248,9 @@ func (w *World) resolveKeys(c *checker, at string, i int) {
 				c.add(kat+".scopes", fmt.Sprintf("%q is neither space:partner nor device:door%s", s, near.Hint(s, bothScopes)))
 			}
 		}
+		if k.Sim && p.Kind == Live {
+			c.add(kat+".sim", "must be left out in a live place: only test places simulate outcomes")
+		}
 		if k.ID == "" && !c.given(kat+".id") {
 			k.ID = w.id("key_", "key", i, j)
 		}

@@ -148,6 +148,7 @@ func TestBadWorlds(t *testing.T) {
 		"no doors of a member": {"places: [{memberships: [{phone: \"01011112222\", startsAt: 2026-10-01, doorIds: []}]}]\n", "memberships[0].doorIds: at least one is needed"},
 		"negative":             {"places: [{fleet: {boards: 1, report: {p50: -1ms, p99: 80ms}}}]\n", "report.p50: must be longer than 0"},
 		"at once":              {"places: [{fleet: {boards: 1, report: {p50: 0s, p99: 1500ms}}}]\n", "report.p50: must be longer than 0"},
+		"a live key's sim":     {"places: [{kind: live, keys: [{sim: true}]}]\n", "w.yaml:1:36: places[0].keys[0].sim: must be left out in a live place"},
 		"no scopes":            {"places: [{keys: [{scopes: []}]}]\n", "scopes: at least one is needed"},
 		"scope":                {"places: [{keys: [{scopes: [device:doors]}]}]\n", "did you mean \"device:door\"?"},
 		"no name":              {"places: [{name: \"\"}]\n", "places[0].name: must not be empty"},

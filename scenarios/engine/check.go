@@ -26,7 +26,7 @@ import (
 //	check_contract      does the contract have the fields that it expects? (only with a target's documents)
 func checkDoc(b *strictyaml.Binder, d *Doc, source string) {
 	c := &checker{b: b, labels: map[string]bool{}, names: maps.Clone(builtins), backgrounds: map[string]bool{}, running: map[string]*Step{}, armed: map[string]bool{"all": true}, hands: map[string]bool{},
-		unread: unreadOf(b.Problems(), d, source)}
+		unread: unreadOf(b.Problems(), d, source), source: source}
 	for n, value := range d.Vars {
 		c.names[n] = true
 		c.name(n, value.pos)
@@ -51,6 +51,7 @@ type checker struct {
 	cleared                    []Text
 	hands                      map[string]bool // names of connections by hand
 	unread                     unread
+	source                     string
 }
 
 func (c *checker) steps(steps []Step) {
@@ -63,7 +64,7 @@ func (c *checker) step(s *Step) {
 	set := s.Verbs.given()
 	switch {
 	case len(set) > 1:
-		c.b.Problem(s.pos, "a step has one verb, found %s", strings.Join(set, " and "))
+		c.b.Problem(s.pos, "a step has one verb, found %s%s", strings.Join(set, " and "), c.hanging(s, set))
 	case len(set) == 0 && len(s.Expect) == 0 && len(s.Require) == 0 && !c.unread.at(s.pos):
 		c.b.Problem(s.pos, "a step needs a verb or an expectation")
 	}
@@ -89,6 +90,22 @@ func (c *checker) step(s *Step) {
 	c.literals(s)
 	c.combined(s)
 	c.defines(&s.Verbs)
+}
+
+// hanging says which verb of a step has nothing in it: what belongs to it was indented too little.
+func (c *checker) hanging(s *Step, verbs []string) string {
+	lines := strings.Split(c.source, "\n")
+	for i := s.pos.Line - 1; i < len(lines); i++ {
+		for _, v := range verbs {
+			if text := strings.TrimLeft(strings.TrimSpace(lines[i]), "- "); text == v+":" {
+				return ": what belongs to " + v + " must be indented deeper than " + v
+			}
+		}
+		if i >= s.pos.Line && strings.HasPrefix(strings.TrimSpace(lines[i]), "- ") {
+			break
+		}
+	}
+	return ""
 }
 
 // name checks a name that expressions shall use.
@@ -142,7 +159,11 @@ func (c *checker) defines(v *Verbs) {
 		for _, p := range v.Load.Plan.ProblemsIn(given) {
 			key := strings.TrimPrefix(p.Path, "$.")
 			if !given(key) || !c.b.FailedAt(v.Load.path+"."+key) { // what couldn't be read isn't wrong a second time
-				c.b.Problem(v.Load.pos, "load: %s: %s", key, p.Message)
+				about := key + ": "
+				if strings.HasPrefix(p.Message, key+" ") {
+					about = ""
+				}
+				c.b.Problem(v.Load.pos, "load: %s%s", about, p.Message)
 			}
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// unread are the steps that have an unknown key: a name that one of them would have defined isn't missing as well.
+// unread are the steps that have an unknown key or aren't mappings: a name that one of them would have defined isn't missing
+// as well.
 type unread []stretch
 
 // stretch is a step's part of the file, from line first to the one before end.
@@ -20,7 +21,7 @@ type stretch struct {
 	text       string
 }
 
-// unreadOf finds the steps with unknown keys among the problems so far. A step ends where the next one begins.
+// unreadOf finds such steps among the problems so far. A step ends where the next one begins.
 func unreadOf(problems []strictyaml.Problem, d *Doc, source string) (out unread) {
 	lines := strings.Split(source, "\n")
 	starts := []int{len(lines) + 1}
@@ -28,7 +29,7 @@ func unreadOf(problems []strictyaml.Problem, d *Doc, source string) (out unread)
 	slices.Sort(starts)
 	for _, p := range problems {
 		next, _ := slices.BinarySearch(starts, p.Line+1)
-		if next > 0 && next < len(starts) && strings.HasPrefix(p.Message, "unknown key") {
+		if next > 0 && next < len(starts) && (strings.HasPrefix(p.Message, "unknown key") || strings.HasPrefix(p.Message, "expected a mapping")) {
 			first, end := starts[next-1], starts[next]
 			out = append(out, stretch{first, end, strings.Join(lines[first-1:end-1], "\n")})
 		}
@@ -38,7 +39,7 @@ func unreadOf(problems []strictyaml.Problem, d *Doc, source string) (out unread)
 
 func (s stretch) has(pos Pos) bool { return s.first <= pos.Line && pos.Line < s.end }
 
-// at reports whether the step at a position has an unknown key.
+// at reports whether the step at a position is such a step.
 func (u unread) at(pos Pos) bool {
 	return slices.ContainsFunc(u, func(s stretch) bool { return s.has(pos) })
 }
@@ -57,7 +58,11 @@ func (c *checker) undefined() {
 			continue
 		}
 		told[u.kind+u.name] = true
-		c.b.Problem(u.pos, "%s%s", nowhere(u), strictyaml.Hint(u.name, keysOf(defined)))
+		hint := strictyaml.Hint(u.name, keysOf(defined))
+		if hint == "" && u.kind == "label" {
+			hint = "; a moment is now, a mark, +48h or an RFC 3339 time"
+		}
+		c.b.Problem(u.pos, "%s%s", nowhere(u), hint)
 	}
 	own := slices.DeleteFunc(keysOf(c.names), func(n string) bool { return builtins[n] }) // all that a reference can name
 	maps.Copy(c.names, resultFields)

@@ -64,7 +64,9 @@ func (e *Expr) found(s *scope) string {
 			continue
 		}
 		v, err := path.Run(env)
-		if err == nil && reflect.ValueOf(v).Kind() != reflect.Func {
+		if missing := expression.Missing(p, env); missing != "" {
+			out = append(out, "nothing at "+p+": "+missing)
+		} else if err == nil && reflect.ValueOf(v).Kind() != reflect.Func {
 			out = append(out, p+" = "+brief(v, 160))
 		}
 	}

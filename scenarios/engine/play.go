@@ -184,6 +184,7 @@ func cutWords(text string) string {
 
 // inProgress says what an interruption interrupted; that it was interrupted is said already.
 func inProgress(at string) string {
+	at = cutWords(at)
 	for _, c := range cuts {
 		if at = strings.TrimSuffix(at, ": "+c.said); at == c.said {
 			at = ""
@@ -266,7 +267,9 @@ func prefixed(prefix, text string) string {
 // begin brings the laboratory to rest and fills in the vars.
 func (f *fileRun) begin(ctx context.Context, sc *scope) error {
 	if f.run.lab != nil {
-		if err := f.run.reset(ctx, true); err != nil {
+		if err := f.run.reset(ctx, true); ctx.Err() != nil {
+			return fmt.Errorf("bringing the target to rest: %w", err)
+		} else if err != nil {
 			return fmt.Errorf("the target is not ready: %w", err)
 		}
 	}

@@ -48,7 +48,11 @@ func (e Answered) check(x *frame, a *answer, also bool) error {
 		failure = saysFailure(part)
 	}
 	if len(e.Status) == 0 && !e.Error.set() && !failure && !also && !x.step.saysStatus() && a.Status/100 != 2 {
-		return failed("expected a success, found %s", a.short())
+		hint := ""
+		if len(x.step.Expect) > 0 { // the step expected something of a failure, perhaps
+			hint = fmt.Sprintf("\nif you expect this failure, add status: %d", a.Status)
+		}
+		return failed("expected a success, found %s%s", a.short(), hint)
 	}
 	if len(e.Status) > 0 {
 		ok, want, codes := false, []string{}, []int{}
@@ -87,9 +91,21 @@ func (x *frame) says(a *answer, part, found string, expected Text) error {
 	}
 	want, err := expected.str(x.scope)
 	if err == nil && found != want {
-		err = failed("expected %s %s, found %s", part, want, a.short())
+		err = failed("expected %s %s, found %s", part, want, a.said(part, found))
 	}
 	return err
+}
+
+// said names a part of an answer and the error that it came with, or shows the answer if it has no such part.
+func (a *answer) said(part, found string) string {
+	if found == "" {
+		return a.short()
+	}
+	name, message := a.text("error"), a.text("message")
+	if name == "" {
+		return fmt.Sprintf("%s %s (status %d)", part, found, a.Status)
+	}
+	return fmt.Sprintf("%s %s (status %d, %s: %s)", part, found, a.Status, name, message)
 }
 
 // saysStatus reports whether an expectation of the step is about the status; then that expectation decides.

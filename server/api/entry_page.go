@@ -106,7 +106,7 @@ func entryPage(c *call) (any, error) {
 	}
 	lang, w := speak(c.r)
 	return c.show("entry.html", http.StatusOK, entryView{Lang: lang, T: w, CSS: template.CSS(entryCSS), JS: template.JS(entryJS), Title: v.PlaceName,
-		Token: t, Place: v.PlaceName, State: w.state(v.State), Doors: v.Doors}), nil
+		Token: t, Place: v.PlaceName, State: w.state(v), Doors: v.Doors}), nil
 }
 
 // entryOpen presses a button. Only this opens, and only by POST, see ENT-3.

@@ -52,6 +52,22 @@ func TestEntry(t *testing.T) {
 	}
 }
 
+// TestPendingLink: who comes too early learns when the doors open, by the clocks of the store.
+func TestPendingLink(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	token := h.permit(strings.Replace(permitBody, "2026-11-01T00:00:00Z", "2026-11-01T15:30:00Z", 1)).data()["entryToken"].(string)
+	for lang, want := range map[string]string{
+		"en": "This permit has not started yet. It starts on 2 November 2026 at 00:30 (store time).",
+		"ko": "아직 이용 시작 전입니다. 2026년 11월 2일 00:30(매장 현지 시각)부터 이용하실 수 있습니다.",
+	} {
+		r := h.want(200, "", request{method: "GET", path: "/entry?t=" + token, header: map[string]string{"Accept": "text/html", "Accept-Language": lang}})
+		if body := r.Body.String(); !strings.Contains(body, want) {
+			t.Errorf("%s: want %q in %s", lang, want, body)
+		}
+	}
+}
+
 func TestEntryOpens(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -37,7 +37,7 @@ func TestNotes(t *testing.T) {
 
 	got := h.rows("/space/v1/partner/entry-logs", "key_p")
 	want := []struct{ result, door, note string }{
-		{"changed", "", "outage policy of brd_a: graceSec 60, version 1"}, {"changed", "dor_1", "1 policies deleted"},
+		{"changed", "", "outage policy of brd_a: graceSec 60, version 1"}, {"changed", "dor_1", "1 policy deleted"},
 		{"changed", "dor_1", "policy always free"}, {"opened", "dor_1", "parcel"},
 	}
 	if len(got) != len(want) {

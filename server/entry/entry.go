@@ -97,9 +97,9 @@ type CallResult struct {
 // LinkView is what the page of an entry link shows.
 type LinkView struct {
 	PlaceName string
-	State     string // pending active expired
-	StartsAt  time.Time
-	EndsAt    time.Time
+	State     string    // pending active expired
+	StartsAt  time.Time // in the place's zone
+	EndsAt    time.Time // in the place's zone
 	Doors     []LinkDoor
 }
 

@@ -33,7 +33,8 @@ func (s *Service) Link(token string) (LinkView, error) {
 	if err != nil {
 		return LinkView{}, err
 	}
-	v := LinkView{PlaceName: p.Name, State: g.State(s.cfg.Clock.Now()), StartsAt: g.StartsAt, EndsAt: g.EndsAt, Doors: []LinkDoor{}}
+	hours := p.Hours()
+	v := LinkView{PlaceName: p.Name, State: g.State(s.cfg.Clock.Now()), StartsAt: hours.In(g.StartsAt), EndsAt: hours.In(g.EndsAt), Doors: []LinkDoor{}}
 	for _, d := range doors {
 		if slices.Contains(g.Doors, d.ID) {
 			v.Doors = append(v.Doors, LinkDoor{d.ID, d.Name})

@@ -72,7 +72,7 @@ func TestPolicyAndItsRecord(t *testing.T) {
 		t.Errorf("deleted %d policies, %v, want 1", n, err)
 	}
 	list, _, err := h.Records("plc_a", epoch, 10, 0)
-	if err != nil || len(list) != 2 || list[0].Note != "1 policies deleted" || list[1].Note != "policy always free" {
+	if err != nil || len(list) != 2 || list[0].Note != "1 policy deleted" || list[1].Note != "policy always free" {
 		t.Errorf("records %+v, %v, want the policy that was set and its deletion", list, err)
 	}
 	for _, r := range list {

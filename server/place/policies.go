@@ -162,7 +162,7 @@ func (s *Service) DeletePolicies(by record.By, doorID string, q PolicyQuery) (de
 				return err
 			}
 		}
-		return record.KeepChange(tx, record.Change{By: by, DoorID: doorID, Note: fmt.Sprintf("%d policies deleted", deleted)}, tx.Now())
+		return record.KeepChange(tx, record.Change{By: by, DoorID: doorID, Note: deletedNote(deleted)}, tx.Now())
 	})
 	return deleted, err
 }
@@ -242,4 +242,11 @@ func belongs(placeID string) func(Door, error) error {
 		}
 		return err
 	}
+}
+
+func deletedNote(n int) string {
+	if n == 1 {
+		return "1 policy deleted"
+	}
+	return fmt.Sprintf("%d policies deleted", n)
 }

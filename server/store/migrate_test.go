@@ -89,3 +89,16 @@ func TestMigrationsOnlyGoUp(t *testing.T) {
 		t.Error("there are no migrations")
 	}
 }
+
+// TestNoRoomToBegin: what keeps a database from being set up is said in SQLite's words, without the migration's.
+func TestNoRoomToBegin(t *testing.T) {
+	t.Parallel()
+	conn := must.Get(sql.Open(driver, dsn(filepath.Join(t.TempDir(), "doorlab.db"), "_journal_mode", "WAL")))(t)
+	conn.SetMaxOpenConns(1) // the limit is the connection's
+	must.Get(conn.Exec("PRAGMA max_page_count = 8"))(t)
+	const want = "store: setting up the database: database or disk is full"
+	if err := migrate(conn); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	must.OK(t, conn.Close())
+}

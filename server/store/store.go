@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mattn/go-sqlite3"
 	"github.com/pressly/goose/v3"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -241,9 +242,17 @@ func migrate(conn *sql.DB) error {
 		return fmt.Errorf("%w: it has schema %d, but this program knows only up to %d; use the version that wrote it", ErrNewer, have, newest)
 	}
 	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("store: %w", err)
+		return fmt.Errorf("store: setting up the database: %w", ownError(err))
 	}
 	return nil
+}
+
+// ownError is SQLite's own error in what goose says, which is what went wrong; without one, all that goose says.
+func ownError(err error) error {
+	if own, ok := errors.AsType[sqlite3.Error](err); ok {
+		return own
+	}
+	return err
 }
 
 // Close stops the writer after the batch in progress and closes the database. Later writes fail with ErrUnavailable.
