@@ -2,9 +2,11 @@ package testbed
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 )
@@ -76,5 +78,48 @@ func TestEndOnAStalledDisk(t *testing.T) {
 		if n := pulses(tb, "k"); n > 1 || kill && n != 1 {
 			t.Errorf("killed %t: %d pulses, want one at most", kill, n)
 		}
+	}
+}
+
+// TestDiskInConsole: the page of faults breaks and repairs the server's disk, with and without JavaScript; the first page says
+// that it is broken.
+func TestDiskInConsole(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	state := func() (v struct {
+		State   string
+		DelayMs int
+	}) {
+		clienttest.Do(t, tb.lab(), http.MethodGet, "/lab/v1/disk", nil, &v)
+		return v
+	}
+	for _, look := range []browser.Look{{}, {NoScript: true}} {
+		p := b.Page(look)
+		signIn(t, tb, p)
+		for _, c := range []struct{ button, want, said string }{
+			{`input[value="full"]`, "full", "every write fails"},
+			{`input[value="slow"]`, "slow", "300 ms longer"},
+			{`input[value="ok"]`, "ok", "works"},
+		} {
+			p.Open(tb.Ready.Control + "/faults")
+			press := p.Press
+			if look.NoScript {
+				press = p.PressTo
+			}
+			press(`document.querySelector('form ` + c.button + `[name="state"]').form.querySelector("button")`)
+			if !look.NoScript {
+				p.Await(`document.querySelector("#faults\\.disk").innerText.includes("` + c.said + `")`)
+			}
+			if got := state(); got.State != c.want || c.want == "slow" && got.DelayMs != 300 {
+				t.Errorf("%+v, %s: got %+v, want %s", look, c.button, got, c.want)
+			}
+			var now string
+			p.Open(tb.Ready.Control + "/")
+			if p.Eval(`document.querySelector("#now\\.faults").innerText`, &now); strings.Contains(now, c.said) != (c.want != "ok") {
+				t.Errorf("%+v: with a disk that is %s the first page says %q", look, c.want, now)
+			}
+		}
+		clean(t, p, tb.Ready.Control)
 	}
 }

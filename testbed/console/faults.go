@@ -15,6 +15,7 @@ import (
 
 type faultsView struct {
 	Armed  []armedFault
+	Disk   diskView
 	Groups []faultGroup
 	Chosen string // name, of the one whose form is open
 	Places []choice
@@ -117,7 +118,11 @@ func (c *Console) faultsView(r *http.Request) (any, error) {
 			armed[i].Where = c.names.place(b.Place.ID) + " · " + b.Name
 		}
 	}
-	v := faultsView{Armed: armed, Chosen: r.URL.Query().Get("fault"), Boards: r.URL.Query()["board"]}
+	disk, err := c.disk(r)
+	if err != nil {
+		return nil, err
+	}
+	v := faultsView{Armed: armed, Disk: disk, Chosen: r.URL.Query().Get("fault"), Boards: r.URL.Query()["board"]}
 	for _, f := range faults.All {
 		word := map[faults.Acts]string{faults.OnCommand: "acts.on.commands", faults.OnLine: "acts.on.line"}[f.Acts]
 		if word = cmp.Or(word, "acts.on.board"); len(v.Groups) == 0 || v.Groups[len(v.Groups)-1].Word != word {

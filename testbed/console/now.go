@@ -18,12 +18,17 @@ type nowView struct {
 	Clock  clockView
 	Jump   *jumpView
 	Faults []armedFault
+	Disk   diskView
 	Feed   []feedRow
 }
 
 func (c *Console) now(r *http.Request) (any, error) {
 	faults, err := c.armed(r)
-	return nowView{Health: c.health(), Clock: c.clock(), Jump: c.jump.Load(), Faults: faults, Feed: c.feedRows(keepRows)}, err
+	if err != nil {
+		return nil, err
+	}
+	disk, err := c.disk(r)
+	return nowView{Health: c.health(), Clock: c.clock(), Jump: c.jump.Load(), Faults: faults, Disk: disk, Feed: c.feedRows(keepRows)}, err
 }
 
 // healthView is the line of health.

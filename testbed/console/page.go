@@ -70,8 +70,8 @@ func (c *Console) all() []Page {
 		{Name: "inbox.one", Path: "/inbox/{seq}", Title: "inbox.one.title", View: c.request},
 		{Name: "people", Path: "/people", Title: "people.title", Nav: "nav.people", View: c.people, Parts: []string{"people.grants"},
 			Do: forms{"try": c.try, "grant": c.tryGrant, "explain": c.asked}},
-		{Name: "faults", Path: "/faults", Title: "faults.title", Nav: "nav.faults", View: c.faultsView, Parts: []string{"faults.armed"},
-			Do: forms{"add": c.addFault, "remove": c.removeFault, "reset": c.resetFaults}},
+		{Name: "faults", Path: "/faults", Title: "faults.title", Nav: "nav.faults", View: c.faultsView, Parts: []string{"faults.armed", "faults.disk"},
+			Do: forms{"add": c.addFault, "remove": c.removeFault, "reset": c.resetFaults, "disk": c.setDisk}},
 		{Name: "runs", Path: "/runs", Title: "runs.title", Nav: "nav.runs", View: c.runsView},
 		{Name: "calls", Path: "/calls", Title: "calls.title", Nav: "nav.calls", View: c.calls},
 	}

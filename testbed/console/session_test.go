@@ -28,6 +28,7 @@ func newTestConsole(t *testing.T) (*Console, *clock.Virtual) {
 	c := must.Get(New(Config{Token: token, World: &world.World{}, Clock: clk,
 		Lab: control.Handler(token, func(r chi.Router) {
 			control.ClockRoutes(r, clk, nil)
+			r.Get("/disk", func(w http.ResponseWriter, _ *http.Request) { control.Data(w, map[string]any{"state": "ok"}) })
 			r.Get("/faults", func(w http.ResponseWriter, _ *http.Request) { control.List(w, []int{}, 0) })
 		}),
 		Feed:   NewFeed(clk),
