@@ -34,6 +34,15 @@ func Source(name string) (string, error) {
 	return string(text), nil
 }
 
+// BuiltIn is an embedded plan.
+func BuiltIn(name string) (Plan, error) {
+	text, err := Source(name)
+	if err != nil {
+		return Plan{}, err
+	}
+	return parse("plans/"+name+".yaml", []byte(text))
+}
+
 // Load reads a plan: a file, or an embedded plan by its name ("door-commands").
 // A bad plan is a *PlanError that names every problem as file:line:col.
 func Load(file string) (Plan, error) {

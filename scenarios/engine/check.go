@@ -156,6 +156,10 @@ func (c *checker) defines(v *Verbs) {
 			c.b.Problem(v.Load.pos, "load: faults: only plans for doorlab load can have them; use the verb fault and run the load in the background")
 		}
 		given := func(key string) bool { return c.b.Has(v.Load.path + "." + key) }
+		if v.Load.BuiltIn != "" {
+			c.builtIn(v.Load, given)
+			return
+		}
 		for _, p := range v.Load.Plan.ProblemsIn(given) {
 			key := strings.TrimPrefix(p.Path, "$.")
 			if !given(key) || !c.b.FailedAt(v.Load.path+"."+key) { // what couldn't be read isn't wrong a second time

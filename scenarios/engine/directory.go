@@ -150,6 +150,22 @@ func (d *directory) spared() (doors []string) {
 	return doors
 }
 
+// only narrows a load to some boards: these are their places, and the doors to leave out as well.
+func (d *directory) only(places []Place, boards []*boardInfo, spare []string) ([]Place, []string) {
+	in, at := map[string]bool{}, map[string]bool{}
+	for _, b := range boards {
+		in[b.id], at[b.placeID] = true, true
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, b := range d.boards {
+		if !in[b.id] {
+			spare = append(spare, b.doors...)
+		}
+	}
+	return each.If(places, func(p Place) bool { return at[p.PlaceID] }), spare
+}
+
 // pick lists a kind of places' boards in a fixed order: the simulated ones, or the real ones that replace them.
 func (d *directory) pick(ctx context.Context, kind string, real bool) ([]*boardInfo, error) {
 	for i := range d.run.target.Places {

@@ -136,6 +136,12 @@ func (Log) JSONSchemaExtend(s *jsonschema.Schema)   { oneWord(s) }
 func (Clear) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
 func (Disk) JSONSchemaExtend(s *jsonschema.Schema)  { oneWord(s) }
 
+// JSONSchemaExtend also allows the name of a built-in plan.
+func (l LoadPlan) JSONSchemaExtend(s *jsonschema.Schema) {
+	l.Plan.JSONSchemaExtend(s)
+	oneWord(s)
+}
+
 // JSONSchemaExtend says that a step has one verb at most.
 func (Step) JSONSchemaExtend(s *jsonschema.Schema) {
 	var one []*jsonschema.Schema

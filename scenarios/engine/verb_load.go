@@ -5,15 +5,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/strictyaml"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/loadtest"
 )
 
 func (l *LoadPlan) title() string { return strings.TrimSpace(l.Plan.Name) }
+
+// BindShort takes the name of a built-in plan.
+func (l *LoadPlan) BindShort(_ *strictyaml.Binder, text string, pos Pos) { l.BuiltIn, l.pos = text, pos }
+
+// builtIn puts the built-in plan in the place of the one that would have been written.
+func (c *checker) builtIn(l *LoadPlan, given func(key string) bool) {
+	p, err := loadtest.BuiltIn(l.BuiltIn)
+	if err != nil {
+		c.b.Problem(l.pos, "load: %s", err)
+		return
+	}
+	for field := range reflect.TypeFor[loadtest.Plan]().Fields() {
+		if key := strictyaml.KeyName(field); key != "rate" && key != "duration" && given(key) {
+			c.b.Problem(l.pos, "load: %s can't be combined with plan: a built-in plan takes only another rate and duration", key)
+		}
+	}
+	if l.Plan, err = p.At(l.Rate, l.Duration); err != nil {
+		c.b.Problem(l.pos, "load: %s", err)
+	}
+}
 
 // run drives door commands at the plan's rate; its attempts are in the history
 // like the engine's own.
@@ -26,7 +48,11 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 		x.may(time.Duration(plan.Duration))
 	}
 	sure(x.run.dir.look((&trace{}).on(x.ctx))) // this file, too, may have taken boards over
-	res := need(x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.loaded, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: x.run.dir.spared()}))
+	spare := x.run.dir.spared()
+	if l.Of.set() {
+		t.Places, spare = x.run.dir.only(t.Places, x.boards(l.Of), spare)
+	}
+	res := need(x.run.opt.Loader(x.ctx, t, plan, loadtest.Options{History: x.run.loaded, Clock: domainTime{x.run}, Seed: x.run.seed, AllowHost: x.run.opt.AllowHost, Spare: spare}))
 	out := loadFields(res)
 	x.res.Detail = fmt.Sprintf("%d sent at %.0f/s, outcomes %s", res.Sent, res.SentRate, brief(out["outcomes"], 160))
 	for _, made := range res.Shown() { // seen only if the step doesn't pass

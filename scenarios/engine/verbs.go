@@ -197,7 +197,9 @@ type Bulk struct {
 // LoadPlan is a load plan, see docs/load-testing.md.
 type LoadPlan struct {
 	node
+	BuiltIn string `json:"plan,omitempty" jsonschema:"description=A built-in plan instead of one written here; rate and duration change it"`
 	loadtest.Plan
+	Of      Ref  `json:"of,omitempty" jsonschema:"description=Only the doors of this cohort or of these boards; by default all of the places' doors"`
 	MinRate *Num `json:"minRate,omitempty" jsonschema:"description=Commands per second that the generator must reach; INVALID otherwise"`
 	path    string
 }
