@@ -41,11 +41,9 @@ func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, er
 	if v.place, err = s.cfg.Store.Place(placeID); err != nil {
 		return v, err
 	}
-	ps, err := s.cfg.Store.Policies(placeID, "")
-	if err != nil {
+	if v.windows, err = s.cfg.Store.Policies(placeID, ""); err != nil {
 		return v, err
 	}
-	v.windows = place.Windows(ps)
 	gs, err := s.cfg.Store.GrantsOf(placeID, phone)
 	v.grants = grant.Contents(gs, "") // all of one person, so phones need no comparison
 	return v, err

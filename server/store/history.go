@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/place"
@@ -96,7 +97,7 @@ func (t *Tx) contentEvents(placeID string, from int64) (out []history.Event, err
 		if err != nil {
 			return nil, err
 		}
-		add(history.ContentWindows, "", parts.Revision, place.Windows(ps))
+		add(history.ContentWindows, "", parts.Revision, append([]access.Window{}, ps...))
 	}
 	if parts.HoursRev > from {
 		p, err := t.Place(placeID)
