@@ -65,8 +65,9 @@ func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Ans
 	defer v.end()
 	actor, label := access.MaskPhone(v.phone)
 	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), command.Request{
-		PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
-		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason, Accepted: v.came,
+		Order: command.Order{PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
+			ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason},
+		Accepted: v.came,
 		Sent: func() {
 			v.sent.Store(true)
 			v.end()
