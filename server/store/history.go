@@ -6,6 +6,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
@@ -43,12 +44,8 @@ func (s *Store) SetHistory(f func(history.Event)) error {
 
 // entries reports a place's entry doors, in the order in which a caller gets them.
 func entries(placeID string, doors []place.Door) history.Event {
-	ids := []string{}
-	for _, d := range doors {
-		if d.Entry {
-			ids = append(ids, d.ID)
-		}
-	}
+	open := each.If(doors, func(d place.Door) bool { return d.Entry })
+	ids := each.Of(open, func(d place.Door) string { return d.ID })
 	return history.Event{Kind: history.Entries, PlaceID: placeID, Text: jsonText(ids)}
 }
 
