@@ -88,7 +88,7 @@ func (b *board) connect(s *session) error {
 	}
 	s.heard.Store(b.f.nowMs())
 	s.line = link.Wrap(conn, link.Config{BoardID: b.id, Flight: b.f.cfg.Flight, Apart: b.f.cfg.Apart, Seed: b.f.cfg.Seed ^ s.no<<20 ^ int64(b.rng.Uint32()),
-		State: b.f.faults.Line(b.id).State(), OnFault: func(d link.Dir, blind bool) { b.f.faults.LineHit(b.id, d, blind) }})
+		State: b.f.faults.Line(b.id).State, OnFault: func(d link.Dir, blind bool) { b.f.faults.LineHit(b.id, d, blind) }})
 	s.client = mqtt.New(b.f.cfg.Client, b.options(s))
 	b.mu.Unlock()
 	var topics []string

@@ -32,7 +32,7 @@ func (b *board) lineChanged() {
 		if is != "" && !s.deaf {
 			b.deafen(s)
 		}
-		s.line.Set(l.State())
+		s.line.Set(l.State)
 	}
 	if was != "" && is == "" {
 		if b.deaf != nil {

@@ -38,7 +38,7 @@ func (a *api) now() time.Time { return a.domain.now() }
 
 // request is one HTTP attempt.
 type request struct {
-	method, route, path, query string
+	method, route, path, query string   // route is the template, for the history
 	url                        *url.URL // instead of path
 	place, door, token         string
 	key, keyHash, meaning      string

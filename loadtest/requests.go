@@ -151,7 +151,7 @@ func (p *pool) put(h *held) {
 
 // other makes a request that isn't a command. If it needs a permit and none is free, it registers one.
 func (s *source) other(n int64, kind vocab.Outcome) *hit {
-	h := &hit{n: n, kind: kind, door: s.pick(), method: http.MethodGet}
+	h := &hit{n: n, kind: kind, door: s.pick(), request: request{method: http.MethodGet}}
 	switch kind {
 	case reregister, revoke, permit, link:
 		now := s.now()

@@ -29,14 +29,8 @@ type hit struct {
 	ends    time.Time     // of the permit, if it is registered again
 	public  bool          // needs no token
 	door    door
-	method  string
-	route   string // template, for the history
-	url     *url.URL
+	request        // without its token, place and door
 	text    string // url as text
-	key     string
-	keyHash string
-	meaning string
-	body    []byte
 	repeat  bool
 }
 
@@ -171,7 +165,7 @@ func (s *source) earlier(n int64) *hit {
 }
 
 func (s *source) fresh(n int64) *hit {
-	h := &hit{n: n, door: s.pick(), method: http.MethodPost, key: newKey(s.run, n)}
+	h := &hit{n: n, door: s.pick(), request: request{method: http.MethodPost, key: newKey(s.run, n)}}
 	command := "close"
 	switch r := Share(s.rng.Float64()); {
 	case r < s.plan.Commands.Open:

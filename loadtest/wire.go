@@ -83,7 +83,8 @@ func (w *wire) attempt(ctx context.Context, h *hit) (a answer, err error) {
 
 func (w *wire) send(ctx context.Context, h *hit, token string) (answer, error) {
 	w.sent.Add(1)
-	r := request{method: h.method, route: h.route, url: h.url, token: token, key: h.key, keyHash: h.keyHash, meaning: h.meaning, body: h.body}
+	r := h.request
+	r.token = token
 	if !h.public {
 		r.place = h.door.place.PlaceID
 	}

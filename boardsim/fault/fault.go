@@ -43,14 +43,6 @@ type Config struct {
 
 // Line is the faults' effect on a board's line; zero = clean.
 type Line struct {
-	Offline    bool // no connection: cut it and do not dial
-	HalfOpen   bool
-	OnewayUp   bool
-	OnewayDown bool
-	Lossy      link.Lossy
-}
-
-// State is the line without Offline, for link.Line.Set.
-func (l Line) State() link.State {
-	return link.State{HalfOpen: l.HalfOpen, OnewayUp: l.OnewayUp, OnewayDown: l.OnewayDown, Lossy: l.Lossy}
+	Offline bool // no connection: cut it and do not dial
+	link.State
 }

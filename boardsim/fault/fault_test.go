@@ -201,16 +201,16 @@ func TestLineFaults(t *testing.T) {
 		atOnce   int64
 	}{
 		{[]Spec{on("offline")}, Line{Offline: true}, 0, 0, 1},
-		{[]Spec{on("halfopen")}, Line{HalfOpen: true}, 1, 1, 0},
-		{[]Spec{on("oneway-up")}, Line{OnewayUp: true}, 1, 0, 0},
-		{[]Spec{on("oneway-down")}, Line{OnewayDown: true}, 0, 1, 0},
-		{[]Spec{on("lossy")}, Line{Lossy: link.Lossy{Percent: 10}}, 1, 1, 0},
-		{[]Spec{on("lossy", "delayMs", 50)}, Line{Lossy: link.Lossy{DelayMs: 50}}, 1, 1, 0},
+		{[]Spec{on("halfopen")}, Line{State: link.State{HalfOpen: true}}, 1, 1, 0},
+		{[]Spec{on("oneway-up")}, Line{State: link.State{OnewayUp: true}}, 1, 0, 0},
+		{[]Spec{on("oneway-down")}, Line{State: link.State{OnewayDown: true}}, 0, 1, 0},
+		{[]Spec{on("lossy")}, Line{State: link.State{Lossy: link.Lossy{Percent: 10}}}, 1, 1, 0},
+		{[]Spec{on("lossy", "delayMs", 50)}, Line{State: link.State{Lossy: link.Lossy{DelayMs: 50}}}, 1, 1, 0},
 		{[]Spec{on("lossy", "percent", 50.0, "duplicatePercent", 20, "delayMs", 5), on("lossy", "percent", 50, "delayMs", 6)},
-			Line{Lossy: link.Lossy{Percent: 75, DuplicatePercent: 20, DelayMs: 11}}, 2, 2, 0},
-		{[]Spec{on("offline"), on("halfopen"), on("oneway-up")}, Line{Offline: true, HalfOpen: true, OnewayUp: true}, 2, 1, 1},
-		{[]Spec{on("halfopen"), on("lossy")}, Line{HalfOpen: true, Lossy: link.Lossy{Percent: 10}}, 1, 1, 0}, // nothing is left to lose
-		{[]Spec{on("oneway-up"), on("lossy")}, Line{OnewayUp: true, Lossy: link.Lossy{Percent: 10}}, 1, 1, 0},
+			Line{State: link.State{Lossy: link.Lossy{Percent: 75, DuplicatePercent: 20, DelayMs: 11}}}, 2, 2, 0},
+		{[]Spec{on("offline"), on("halfopen"), on("oneway-up")}, Line{Offline: true, State: link.State{HalfOpen: true, OnewayUp: true}}, 2, 1, 1},
+		{[]Spec{on("halfopen"), on("lossy")}, Line{State: link.State{HalfOpen: true, Lossy: link.Lossy{Percent: 10}}}, 1, 1, 0}, // nothing is left to lose
+		{[]Spec{on("oneway-up"), on("lossy")}, Line{State: link.State{OnewayUp: true, Lossy: link.Lossy{Percent: 10}}}, 1, 1, 0},
 		{[]Spec{on("flap")}, Line{}, 0, 0, 0},
 	} {
 		t.Run(fmt.Sprintf("%+v", c.want), func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/limit"
 	"github.com/doorlab/doorlab/internal/mask"
 )
@@ -68,14 +69,8 @@ const maxPeers = 1000
 
 // New starts a recorder; Close ends it.
 func New(c Config) *Recorder {
-	for _, d := range []struct {
-		v   *int
-		def int
-	}{{&c.Entries, 500}, {&c.Bytes, 2 << 20}, {&c.Total, 64 << 20}, {&c.Rate, 50}} {
-		if *d.v == 0 {
-			*d.v = d.def
-		}
-	}
+	c.Entries, c.Bytes = cmp.Or(c.Entries, 500), cmp.Or(c.Bytes, 2<<20)
+	c.Total, c.Rate = cmp.Or(c.Total, 64<<20), cmp.Or(c.Rate, 50)
 	r := &Recorder{cfg: c, in: make(chan Exchange, waiting), done: make(chan struct{}), places: map[string]*box{}, peers: map[string]string{}}
 	r.moved.L = &r.mu
 	r.gate.of = map[string]*bucket{}
@@ -271,11 +266,7 @@ func (r *Recorder) List(placeID string, f Filter) (out []*Entry, kept Kept) {
 			continue
 		}
 		kept.Entries, kept.Evicted = kept.Entries+len(b.entries), kept.Evicted+b.evicted
-		for _, e := range b.entries {
-			if f.fits(e) {
-				out = append(out, e)
-			}
-		}
+		out = append(out, each.If(b.entries, f.fits)...)
 	}
 	slices.SortFunc(out, func(a, b *Entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	return out, kept

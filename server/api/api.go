@@ -43,16 +43,6 @@ type Directory interface {
 	Boards(placeID string) ([]place.Board, error)
 }
 
-// Places keeps hours and policies: *place.Service.
-type Places interface {
-	SetHours(by record.By, week place.Week) (place.Place, error)
-	Schedule(placeID string, days int) (place.Schedule, error)
-	GateConfig(placeID string) (place.GateConfig, error)
-	Policies(placeID, doorID string) ([]place.PolicyView, error)
-	SetPolicy(by record.By, doorID string, r place.PolicyRequest) (place.PolicyView, error)
-	DeletePolicies(by record.By, doorID string, q place.PolicyQuery) (int, error)
-}
-
 // Grants keeps the entitlements: *grant.Service.
 type Grants interface {
 	Register(by record.By, r grant.RegisterRequest) (grant.Permit, error)
@@ -104,7 +94,7 @@ type Observation struct {
 type Config struct {
 	Keys      Keys
 	Directory Directory
-	Places    Places
+	Places    *place.Service
 	Grants    Grants
 	Entry     Entry
 	Commands  Commands

@@ -24,9 +24,9 @@ func (c *call) command(name string, minutes int, reason string) (any, error) {
 	}
 	legacy := c.op.Legacy
 	req := command.Request{
-		PlaceID: c.who.PlaceID, DoorID: c.door.ID, Command: name, Minutes: minutes, Reason: reason,
-		Key: c.query.Str("Idempotency-Key"), Method: vocab.API,
-		ActorID: "api:" + c.who.KeyID, ActorLabel: c.who.KeyName,
+		Order: command.Order{PlaceID: c.who.PlaceID, DoorID: c.door.ID, Command: name, Minutes: minutes, Reason: reason,
+			Key: c.query.Str("Idempotency-Key"), Method: vocab.API,
+			ActorID: "api:" + c.who.KeyID, ActorLabel: c.who.KeyName},
 		Sim: c.who.Sim && c.who.PlaceKind == place.Test, Accepted: c.began,
 		Render: func(r command.Result) (int, []byte) { return render(r, legacy) },
 	}

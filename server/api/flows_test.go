@@ -103,7 +103,7 @@ func TestPlaces(t *testing.T) {
 	}
 	h.want(400, "invalid_query", request{method: "GET", path: "/core/v1/public/places/plc_a/schedule?days=61"})
 	none := ""
-	must.Get(h.api.cfg.Places.(*place.Service).PatchPlace("plc_b", place.PlacePatch{EntryPhone: &none}))(t)
+	must.Get(h.api.cfg.Places.PatchPlace("plc_b", place.PlacePatch{EntryPhone: &none}))(t)
 	if r := h.want(200, "", request{method: "GET", path: "/space/v1/partner/gate-config", token: "key_b"}); strings.Contains(r.Body.String(), "entryPhone") {
 		t.Errorf("got %s, want no entryPhone where none is assigned", r.Body)
 	}

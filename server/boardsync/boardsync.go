@@ -89,14 +89,9 @@ type Counts struct {
 
 // New returns a running service.
 func New(cfg Config) *Service {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	def(&cfg.Coalesce, defaultCoalesce)
-	def(&cfg.Resend, defaultResend)
-	def(&cfg.ResendMax, defaultResendMax)
+	cfg.Coalesce = cmp.Or(cfg.Coalesce, defaultCoalesce)
+	cfg.Resend = cmp.Or(cfg.Resend, defaultResend)
+	cfg.ResendMax = cmp.Or(cfg.ResendMax, defaultResendMax)
 	cfg.Clock = cmp.Or[clock.Clock](cfg.Clock, clock.Real{})
 	if cfg.History == nil {
 		cfg.History = func(history.Event) {}

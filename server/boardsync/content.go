@@ -24,7 +24,7 @@ type Moment interface {
 	GrantsSince(placeID string, rev int64) ([]grant.Grant, error)
 	PhoneKey(placeID string) access.PhoneKey
 	Place(id string) (place.Place, error)
-	Policies(placeID, doorID string) ([]place.Policy, error)
+	Policies(placeID, doorID string) ([]access.Window, error)
 	Doors(placeID string) ([]place.Door, error)
 }
 
@@ -90,7 +90,7 @@ func contentOf(m Moment, placeID string, from int64) (y wire.Sync, err error) {
 		if err != nil {
 			return wire.Sync{}, err
 		}
-		ws := place.Windows(ps)
+		ws := append([]access.Window{}, ps...)
 		y.Windows = &ws
 	}
 	if y.Snapshot || parts.DoorsRev > from {

@@ -27,9 +27,9 @@ func (memPlace) GrantsSince(_ string, rev int64) (out []grant.Grant, err error) 
 	}
 	return out, nil
 }
-func (memPlace) PhoneKey(string) access.PhoneKey              { return "0f" }
-func (memPlace) Place(id string) (place.Place, error)         { return place.Place{ID: id}, nil }
-func (memPlace) Policies(_, _ string) ([]place.Policy, error) { return []place.Policy{{}}, nil }
+func (memPlace) PhoneKey(string) access.PhoneKey               { return "0f" }
+func (memPlace) Place(id string) (place.Place, error)          { return place.Place{ID: id}, nil }
+func (memPlace) Policies(_, _ string) ([]access.Window, error) { return []access.Window{{}}, nil }
 func (memPlace) Doors(placeID string) ([]place.Door, error) {
 	return []place.Door{{PlaceID: placeID}}, nil
 }

@@ -43,8 +43,8 @@ var (
 	ErrStopped = fail.New(fail.StorageUnavailable, "the service is stopping; try again with the same key")
 )
 
-// Request is one door command.
-type Request struct {
+// Order is what a door command is to do, and for whom: what its intent keeps of a request.
+type Order struct {
 	PlaceID string
 	DoorID  string
 	Command string       // wire.CmdOpen, CmdHold, CmdClose
@@ -57,7 +57,12 @@ type Request struct {
 	ActorLabel  string
 	GrantID     string       // credited grant
 	EntryReason vocab.Reason // the record's reason; "" = "api"
-	Sim         bool         // a test place and a key that may ask for sim: outcomes
+}
+
+// Request is one door command.
+type Request struct {
+	Order
+	Sim bool // a test place and a key that may ask for sim: outcomes
 
 	Accepted time.Duration // when the request came, on the monotonic clock, for the trace only; 0 = now
 

@@ -71,9 +71,7 @@ func newExecution(s *Service, r Request, door Door) *execution {
 	c.trail.Decided, c.trail.Caller = clock.Mono(), r.caller
 	c.trail.Accepted = cmp.Or(r.Accepted, c.trail.Decided)
 	r.EntryReason = cmp.Or(r.EntryReason, vocab.Reason(vocab.API))
-	c.trail.Intent = Intent{CommandID: id.New(id.Command, now), PlaceID: r.PlaceID, Key: r.Key, Meaning: c.meaning,
-		DoorID: door.DoorID, BoardID: door.BoardID, Command: r.Command, Minutes: r.Minutes, Reason: r.Reason,
-		Method: r.Method, ActorID: r.ActorID, ActorLabel: r.ActorLabel, GrantID: r.GrantID, EntryReason: r.EntryReason,
+	c.trail.Intent = Intent{CommandID: id.New(id.Command, now), Order: r.Order, Meaning: c.meaning, BoardID: door.BoardID,
 		RequestedAt: now, AgedAt: s.cfg.Ages.Ran()}
 	c.trail.Intent.Status, c.trail.Intent.Body = c.render(c.result(vocab.NoResponse)) // the answer if we die [CMD-6]
 	return c

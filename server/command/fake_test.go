@@ -267,5 +267,5 @@ func render(res Result) (int, []byte) {
 }
 
 func open(key string) Request {
-	return Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen, Key: key, Method: "api", ActorID: "api:key_a", Render: render}
+	return Request{Order: Order{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen, Key: key, Method: "api", ActorID: "api:key_a"}, Render: render}
 }

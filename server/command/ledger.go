@@ -44,20 +44,10 @@ type Door struct {
 
 // Intent is an accepted command.
 type Intent struct {
-	CommandID   string
-	PlaceID     string
-	Key         string // "" = none
+	CommandID string
+	Order
 	Meaning     string // canonical request under the key
-	DoorID      string
 	BoardID     string
-	Command     string
-	Minutes     int
-	Reason      string
-	Method      vocab.Method
-	ActorID     string
-	ActorLabel  string
-	GrantID     string
-	EntryReason vocab.Reason
 	RequestedAt time.Time
 	AgedAt      time.Time // RequestedAt in running time, see age.Clock.Ran
 	Status      int       // the answer when the outcome is noResponse

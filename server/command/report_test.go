@@ -127,8 +127,8 @@ func TestWrongReports(t *testing.T) {
 func TestRecover(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
-		in := Intent{CommandID: "cmd_old", PlaceID: "plc_a", Key: "k", Meaning: meaning(open("k")), DoorID: "dor_1", BoardID: "brd_a",
-			Command: wire.CmdOpen, RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504, Body: []byte("unknown")}
+		in := Intent{CommandID: "cmd_old", Order: Order{PlaceID: "plc_a", Key: "k", DoorID: "dor_1", Command: wire.CmdOpen},
+			Meaning: meaning(open("k")), BoardID: "brd_a", RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504, Body: []byte("unknown")}
 		must.Get(r.l.Claim(in, time.Time{}))(t)
 		entry := in
 		entry.CommandID, entry.Key = "cmd_entry", "" // a link or a call has no key
@@ -151,7 +151,7 @@ func TestRecover(t *testing.T) {
 func TestUnsettledPrior(t *testing.T) {
 	t.Parallel()
 	bubble(t, nil, func(t *testing.T, r *rig) {
-		in := Intent{CommandID: "cmd_old", PlaceID: "plc_a", Key: "k", Meaning: meaning(open("k")), RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504}
+		in := Intent{CommandID: "cmd_old", Order: Order{PlaceID: "plc_a", Key: "k"}, Meaning: meaning(open("k")), RequestedAt: r.v.Now(), AgedAt: r.v.Now(), Status: 504}
 		must.Get(r.l.Claim(in, time.Time{}))(t)
 		for range 2 {
 			if a := r.must(t, open("k")); a.Status != 504 || !a.Replayed || r.b.count() != 0 {

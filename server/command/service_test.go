@@ -172,8 +172,8 @@ func TestReuse(t *testing.T) {
 		if r.b.count() != 1 || r.Counts().Reused.Load() != 2 {
 			t.Errorf("got %d sent, %+v, want 1 and Reused 2", r.b.count(), r.Counts())
 		}
-		r.must(t, Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen})
-		r.must(t, Request{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen})
+		r.must(t, Request{Order: Order{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen}})
+		r.must(t, Request{Order: Order{PlaceID: "plc_a", DoorID: "dor_1", Command: wire.CmdOpen}})
 		if r.b.count() != 3 {
 			t.Error("no key, no joining")
 		}

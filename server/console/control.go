@@ -25,29 +25,6 @@ import (
 	"github.com/doorlab/doorlab/server/record"
 )
 
-// Keys issues and revokes keys: server/auth.
-type Keys interface {
-	Create(placeID, name string, scopes []string, sim bool) (auth.Key, string, error)
-	Revoke(keyID string) error
-	List(placeID string) ([]auth.Key, error)
-}
-
-// Places changes places and doors: server/place.
-type Places interface {
-	Show(placeID string) (place.Place, []place.Door, error)
-	PatchPlace(placeID string, p place.PlacePatch) (place.Place, error)
-	PatchDoor(doorID string, p place.DoorPatch) (place.Door, error)
-	GateConfig(placeID string) (place.GateConfig, error)
-}
-
-// Grants makes and ends memberships and reservations: server/grant.
-type Grants interface {
-	CreateTerm(by record.By, kind string, r grant.TermRequest) (grant.Term, error)
-	CancelTerm(by record.By, kind, grantID string) (grant.Term, error)
-	List(placeID string, q grant.ListQuery) ([]grant.Permit, int, error)
-	ListTerms(placeID, kind string, q grant.ListQuery) ([]grant.Term, int, error)
-}
-
 // Entry plays phone calls: server/entry.
 type Entry interface {
 	Call(ctx context.Context, to, from string) (entry.CallResult, error)
@@ -56,9 +33,9 @@ type Entry interface {
 // Config of the routes.
 type Config struct {
 	Clock  clock.Clock
-	Keys   Keys
-	Places Places
-	Grants Grants
+	Keys   *auth.Service
+	Places *place.Service
+	Grants *grant.Service
 	Entry  Entry
 	// Audits lists the audit log of a place ("" = all), newest first: the store.
 	Audits func(placeID string, limit, offset int) (list []record.Audit, total int, err error)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/grant"
 )
@@ -29,15 +30,11 @@ func (c Config) grants(w http.ResponseWriter, r *http.Request) {
 	case kind == "" || kind == access.KindPermit:
 		var list []grant.Permit
 		list, total, err = c.Grants.List(placeID, q)
-		for _, p := range list {
-			views = append(views, viewOf(p.Grant, p.State))
-		}
+		views = each.Of(list, func(p grant.Permit) control.Grant { return viewOf(p.Grant, p.State) })
 	case kind == grant.Membership || kind == grant.Reservation:
 		var list []grant.Term
 		list, total, err = c.Grants.ListTerms(placeID, kind, q)
-		for _, t := range list {
-			views = append(views, viewOf(t.Grant, t.State))
-		}
+		views = each.Of(list, func(t grant.Term) control.Grant { return viewOf(t.Grant, t.State) })
 	default:
 		err = fail.New(fail.InvalidQuery, "kind must be permit, reservation or membership", "field", "kind")
 	}

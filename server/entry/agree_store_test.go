@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
@@ -21,7 +22,7 @@ type memStore struct {
 	now     int64
 	place   place.Place
 	doors   []place.Door
-	windows []place.Policy
+	windows []access.Window
 	grants  []grant.Grant
 	sent    *command.Request
 	denied  *record.Record
@@ -71,7 +72,7 @@ func (m *memStore) Doors(string) ([]place.Door, error) { return m.doors, nil }
 
 func (m *memStore) AddAudit(record.Audit) error { return errors.New("not asked for") }
 
-func (m *memStore) Policies(_, _ string) ([]place.Policy, error) { return m.windows, nil }
+func (m *memStore) Policies(_, _ string) ([]access.Window, error) { return m.windows, nil }
 
 // memRecords keeps the denial that is written.
 type memRecords struct {

@@ -159,7 +159,7 @@ func (c *agreeCase) windows() {
 			w.EndsAt = w.StartsAt + int64(1+c.r.IntN(96))*1_800_000
 			c.edges = append(c.edges, w.StartsAt, w.EndsAt)
 		}
-		c.mem.windows = append(c.mem.windows, place.Policy{PlaceID: "plc", Window: w})
+		c.mem.windows = append(c.mem.windows, w)
 	}
 }
 
@@ -173,10 +173,7 @@ func (c *agreeCase) synchronized() firmware.State {
 		doors = append(doors, firmware.Door{ID: d.ID, Channel: d.Channel})
 		configs = append(configs, wire.DoorConfig{BoardID: "brd", DoorID: d.ID, Channel: d.Channel})
 	}
-	windows, hours := []access.Window{}, c.mem.place.Hours()
-	for _, p := range c.mem.windows {
-		windows = append(windows, p.Window)
-	}
+	windows, hours := append([]access.Window{}, c.mem.windows...), c.mem.place.Hours()
 	y := wire.Sync{To: 1, Snapshot: true, Timezone: hours.Timezone, Hours: &hours, Windows: &windows, Doors: &configs}
 	for _, g := range c.mem.grants {
 		y.Upsert = append(y.Upsert, g.Content(agreeKey))

@@ -41,11 +41,9 @@ func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, er
 	if v.place, err = s.cfg.Store.Place(placeID); err != nil {
 		return v, err
 	}
-	ps, err := s.cfg.Store.Policies(placeID, "")
-	if err != nil {
+	if v.windows, err = s.cfg.Store.Policies(placeID, ""); err != nil {
 		return v, err
 	}
-	v.windows = place.Windows(ps)
 	gs, err := s.cfg.Store.GrantsOf(placeID, phone)
 	v.grants = grant.Contents(gs, "") // all of one person, so phones need no comparison
 	return v, err
@@ -67,8 +65,9 @@ func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Ans
 	defer v.end()
 	actor, label := access.MaskPhone(v.phone)
 	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), command.Request{
-		PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
-		ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason, Accepted: v.came,
+		Order: command.Order{PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
+			ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason},
+		Accepted: v.came,
 		Sent: func() {
 			v.sent.Store(true)
 			v.end()

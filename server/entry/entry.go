@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/limit"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -24,7 +25,7 @@ type Store interface {
 	PlaceByPhone(number string) (place.Place, error)
 	Door(id string) (place.Door, error)
 	Doors(placeID string) ([]place.Door, error)
-	Policies(placeID, doorID string) ([]place.Policy, error)
+	Policies(placeID, doorID string) ([]access.Window, error)
 	GrantByLink(linkHash string) (grant.Grant, error) // revoked or not
 	GrantsOf(placeID, phone string) ([]grant.Grant, error)
 

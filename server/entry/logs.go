@@ -36,10 +36,7 @@ func invalidQuery(field, why string) error {
 }
 
 func paging(limit, offset *int) error {
-	if *limit == 0 {
-		*limit = defaultLimit
-	}
-	if *limit < 1 || *limit > maxLimit {
+	if *limit = cmp.Or(*limit, defaultLimit); *limit < 1 || *limit > maxLimit {
 		return invalidQuery("limit", fmt.Sprintf("must be 1 to %d", maxLimit))
 	}
 	if *offset < 0 {

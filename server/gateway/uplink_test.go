@@ -78,7 +78,7 @@ func TestWithDeviceAndStore(t *testing.T) {
 		b.ack()
 		answers := make(chan command.Answer, 1)
 		go func() {
-			a, err := dev.Execute(t.Context(), command.Request{PlaceID: "plc_a", DoorID: "dor_1", Command: "open", Key: "k", Method: "api"})
+			a, err := dev.Execute(t.Context(), command.Request{Order: command.Order{PlaceID: "plc_a", DoorID: "dor_1", Command: "open", Key: "k", Method: "api"}})
 			if err != nil {
 				t.Error(err)
 			}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
-	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Kinds of places.
@@ -56,22 +55,11 @@ type Board struct {
 	Name    string
 }
 
-// Policy is a door's window policy as stored.
-type Policy struct {
-	access.Window
-	PlaceID string
-}
-
-// Windows are the policies in the form that access.Mode and the boards use.
-func Windows(ps []Policy) []access.Window {
-	return each.Of(ps, func(p Policy) access.Window { return p.Window })
-}
-
 // Created is the time the policy was stored.
-func (p Policy) Created() time.Time { return time.UnixMilli(p.CreatedAt).UTC() }
+func (p PolicyView) Created() time.Time { return time.UnixMilli(p.CreatedAt).UTC() }
 
 // Period is that of a custom policy; zero times if it has none.
-func (p Policy) Period() (from, to time.Time) { return moment(p.StartsAt), moment(p.EndsAt) }
+func (p PolicyView) Period() (from, to time.Time) { return moment(p.StartsAt), moment(p.EndsAt) }
 
 // moment is what millis has stored.
 func moment(ms int64) time.Time {

@@ -3,6 +3,7 @@ package place
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -41,16 +42,9 @@ func (s *Service) Policies(placeID, doorID string) ([]PolicyView, error) {
 }
 
 // views marks the policy that is in force at a door now, at most one.
-func views(ps []Policy, hours access.Hours, doorID string, now time.Time) []PolicyView {
-	windows, out := make([]access.Window, 0, len(ps)), make([]PolicyView, 0, len(ps))
-	for _, x := range ps {
-		windows = append(windows, x.Window)
-	}
-	best := access.InForce(windows, hours, doorID, now)
-	for _, x := range ps {
-		out = append(out, PolicyView{Policy: x, Active: best != nil && best.ID == x.ID})
-	}
-	return out
+func views(ws []access.Window, hours access.Hours, doorID string, now time.Time) []PolicyView {
+	best := access.InForce(ws, hours, doorID, now)
+	return each.Of(ws, func(w access.Window) PolicyView { return PolicyView{w, best != nil && best.ID == w.ID} })
 }
 
 // SetPolicy stores a window policy: one per ref, up to 20 custom ones. A repeat replaces; an equal one changes nothing,
@@ -91,53 +85,39 @@ func (s *Service) SetPolicy(by record.By, doorID string, r PolicyRequest) (Polic
 }
 
 // setWindow replaces the policy for the same window as w, or adds it.
-func setWindow(tx Tx, placeID string, w access.Window) (Policy, error) {
+func setWindow(tx Tx, placeID string, w access.Window) (access.Window, error) {
 	have, err := tx.Policies(placeID, w.DoorID)
 	if err != nil {
-		return Policy{}, err
+		return w, err
 	}
 	now := tx.Now()
 	w.CreatedAt = now.UnixMilli()
-	custom, drop := 0, []Policy(nil)
+	custom, drop := 0, []access.Window(nil)
 	for _, x := range have {
 		if x.Ref == access.RefCustom {
 			custom++
 		}
-		if !repeats(w, x.Window) {
+		if !repeats(w, x) {
 			w.CreatedAt = max(w.CreatedAt, x.CreatedAt+1) // [ENT-2] the newest wins, on a frozen clock too
 			continue
 		}
 		if x.Mode == w.Mode { // [CMD-8]
 			return x, nil
 		}
-		w.ID, drop = x.ID, []Policy{x}
+		w.ID, drop = x.ID, []access.Window{x}
 	}
 	if w.Ref == access.RefCustom && w.ID == "" && custom >= maxCustom {
-		return Policy{}, fail.New(fail.RuleViolated, fmt.Sprintf("a door has at most %d custom policies", maxCustom))
+		return w, fail.New(fail.RuleViolated, fmt.Sprintf("a door has at most %d custom policies", maxCustom))
 	}
 	if w.ID == "" {
 		w.ID = id.New(id.Policy, now)
 	}
-	p := Policy{Window: w, PlaceID: placeID}
-	return p, tx.SavePolicies("policy", placeID, []Policy{p}, drop)
+	return w, tx.SavePolicies("policy", placeID, []access.Window{w}, drop)
 }
 
 // repeats reports whether two policies concern the same window.
 func repeats(a, b access.Window) bool {
-	return a.Ref == b.Ref && a.StartsAt == b.StartsAt && a.EndsAt == b.EndsAt && equalWeeks(a.Week, b.Week)
-}
-
-func equalWeeks(a, b access.Week) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for day, pairs := range a {
-		other, ok := b[day]
-		if !ok || !slices.Equal(pairs, other) {
-			return false
-		}
-	}
-	return true
+	return a.Ref == b.Ref && a.StartsAt == b.StartsAt && a.EndsAt == b.EndsAt && maps.EqualFunc(a.Week, b.Week, slices.Equal)
 }
 
 // DeletePolicies deletes policies and returns their number. Errors: device_not_found, invalid_query (ref); the store's.
@@ -154,7 +134,7 @@ func (s *Service) DeletePolicies(by record.By, doorID string, q PolicyQuery) (de
 		if err != nil {
 			return err
 		}
-		drop := each.If(have, func(x Policy) bool {
+		drop := each.If(have, func(x access.Window) bool {
 			return (q.Ref == "" || q.Ref == x.Ref) && (q.PolicyID == "" || q.PolicyID == x.ID)
 		})
 		if deleted = len(drop); deleted > 0 {

@@ -15,7 +15,7 @@ type Store interface {
 	Place(id string) (Place, error)
 	Door(id string) (Door, error)
 	Doors(placeID string) ([]Door, error)
-	Policies(placeID, doorID string) ([]Policy, error)
+	Policies(placeID, doorID string) ([]access.Window, error)
 }
 
 // Tx is a transaction of the store. SavePlace, SavePolicies and SaveDoor raise
@@ -25,13 +25,13 @@ type Tx interface {
 	Now() time.Time
 	Place(id string) (Place, error)
 	Door(id string) (Door, error)
-	Policies(placeID, doorID string) ([]Policy, error)
+	Policies(placeID, doorID string) ([]access.Window, error)
 	// PhoneTaken reports whether another place has the entry phone.
 	PhoneTaken(number, placeID string) (bool, error)
 	SavePlace(op string, p, old Place) error
 	SaveDoor(d Door) error
 	// SavePolicies writes the policies put and deletes those in drop (ids), all of one place.
-	SavePolicies(op, placeID string, put []Policy, drop []Policy) error
+	SavePolicies(op, placeID string, put, drop []access.Window) error
 }
 
 // Config of a Service. Clock and Store are required.
@@ -59,7 +59,7 @@ func (s *Service) change(placeID string, fn func(tx Tx) error) error {
 
 // PolicyView is a window policy as it is listed.
 type PolicyView struct {
-	Policy
+	access.Window
 	Active bool // in force now
 }
 

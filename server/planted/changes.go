@@ -55,7 +55,7 @@ func (s entryStore) freely(p place.Place) place.Place {
 	ds, _ := s.Store.Doors(p.ID)
 	for _, d := range ds {
 		ps, _ := s.Store.Policies(p.ID, d.ID)
-		p.PhoneEnabled = p.PhoneEnabled || slices.ContainsFunc(ps, func(w place.Policy) bool { return w.Mode == access.ModeFree })
+		p.PhoneEnabled = p.PhoneEnabled || slices.ContainsFunc(ps, func(w access.Window) bool { return w.Mode == access.ModeFree })
 	}
 	return p
 }

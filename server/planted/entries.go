@@ -86,10 +86,10 @@ func (s entryStore) PlaceByPhone(number string) (place.Place, error) {
 	return p, err
 }
 
-func (s entryStore) Policies(placeID, doorID string) ([]place.Policy, error) {
+func (s entryStore) Policies(placeID, doorID string) ([]access.Window, error) {
 	ps, err := s.Store.Policies(placeID, doorID)
 	drop := func(mode, ref string) {
-		ps = slices.DeleteFunc(slices.Clone(ps), func(p place.Policy) bool { return p.Mode == mode || p.Ref == ref })
+		ps = slices.DeleteFunc(slices.Clone(ps), func(p access.Window) bool { return p.Mode == mode || p.Ref == ref })
 	}
 	switch s.name {
 	case "free-window-ignored":
@@ -99,7 +99,7 @@ func (s entryStore) Policies(placeID, doorID string) ([]place.Policy, error) {
 	case "custom-window-ignored":
 		drop("", access.RefCustom)
 	case "week-ignored-beside-a-period":
-		ps = edited(ps, func(p *place.Policy) {
+		ps = edited(ps, func(p *access.Window) {
 			if p.StartsAt != 0 {
 				p.Week = nil
 			}
@@ -109,7 +109,7 @@ func (s entryStore) Policies(placeID, doorID string) ([]place.Policy, error) {
 	case "newer-always-beats-hours":
 		ps = narrowed(ps)
 	case "oldest-window-wins":
-		ps = edited(ps, func(p *place.Policy) { p.CreatedAt = -p.CreatedAt })
+		ps = edited(ps, func(p *access.Window) { p.CreatedAt = -p.CreatedAt })
 	}
 	return ps, err
 }

@@ -97,9 +97,9 @@ func (t recordTx) Holder(tokenHash, placeID string) (string, error) {
 }
 
 // narrowed leaves out hours' windows of a door that has a newer one for always.
-func narrowed(ps []place.Policy) []place.Policy {
-	return slices.DeleteFunc(slices.Clone(ps), func(p place.Policy) bool {
-		return (p.Ref == access.RefBusiness || p.Ref == access.RefAfter) && slices.ContainsFunc(ps, func(o place.Policy) bool {
+func narrowed(ps []access.Window) []access.Window {
+	return slices.DeleteFunc(slices.Clone(ps), func(p access.Window) bool {
+		return (p.Ref == access.RefBusiness || p.Ref == access.RefAfter) && slices.ContainsFunc(ps, func(o access.Window) bool {
 			return o.DoorID == p.DoorID && o.Ref == access.RefAlways && o.CreatedAt > p.CreatedAt
 		})
 	})

@@ -57,24 +57,24 @@ func (t placeTx) SavePlace(op string, p, old place.Place) error {
 	return t.Tx.SavePlace(op, p, old)
 }
 
-func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) error {
+func (t placeTx) SavePolicies(op, placeID string, put, drop []access.Window) error {
 	switch t.name {
 	case "windows-never-removed":
 		drop = nil
 	case "closed-window-kept-as-auth":
-		put = edited(put, func(p *place.Policy) {
+		put = edited(put, func(p *access.Window) {
 			if p.Mode == access.ModeClosed {
 				p.Mode = access.ModeAuth
 			}
 		})
 	case "windows-of-one-start-are-one":
 		have, _ := t.Policies(placeID, "")
-		drop = slices.Concat(drop, each.If(have, func(p place.Policy) bool {
+		drop = slices.Concat(drop, each.If(have, func(p access.Window) bool {
 			return len(put) > 0 && p.DoorID == put[0].DoorID && p.Ref == access.RefCustom && p.StartsAt == put[0].StartsAt && p.StartsAt != 0
 		}))
 	case "window-of-a-door-on-the-next":
 		all, _ := t.Policies(placeID, "")
-		drop = slices.Concat(drop, each.If(all, func(p place.Policy) bool { return len(put) > 0 && p.DoorID != put[0].DoorID }))
+		drop = slices.Concat(drop, each.If(all, func(p access.Window) bool { return len(put) > 0 && p.DoorID != put[0].DoorID }))
 	}
 	return t.Tx.SavePolicies(op, placeID, put, drop)
 }

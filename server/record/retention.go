@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -15,15 +16,7 @@ const day = 24 * time.Hour
 
 // WithDefaults fills in what is zero.
 func (r Retention) WithDefaults() Retention {
-	for _, f := range []struct {
-		of   *time.Duration
-		days time.Duration
-	}{{&r.Records, 400}, {&r.Audit, 90}, {&r.Grants, 400}} {
-		if *f.of == 0 {
-			*f.of = f.days * day
-		}
-	}
-	return r
+	return Retention{Records: cmp.Or(r.Records, 400*day), Audit: cmp.Or(r.Audit, 90*day), Grants: cmp.Or(r.Grants, 400*day)}
 }
 
 // Archive forgets what has been kept long enough, at most limit rows at a time (of a

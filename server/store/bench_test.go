@@ -54,9 +54,9 @@ func ledger(b *testing.B, callers int) {
 		return func(i int64) error {
 			p := &places[i%25]
 			at := clock.WallNow()
-			in := command.Intent{CommandID: id.New(id.Command, at), PlaceID: p.ID, Key: fmt.Sprint("4711-", i), DoorID: p.Boards[i%40].Doors[0].ID,
-				BoardID: p.Boards[i%40].ID, Command: "open", Method: "api", ActorID: "api:key_01jc0000000000000000000000", ActorLabel: "default",
-				EntryReason: "api", RequestedAt: at, AgedAt: at, Status: 504, Body: body[:300]}
+			in := command.Intent{CommandID: id.New(id.Command, at), Order: command.Order{PlaceID: p.ID, Key: fmt.Sprint("4711-", i), DoorID: p.Boards[i%40].Doors[0].ID, Command: "open", Method: "api",
+				ActorID: "api:key_01jc0000000000000000000000", ActorLabel: "default", EntryReason: "api"},
+				BoardID: p.Boards[i%40].ID, RequestedAt: at, AgedAt: at, Status: 504, Body: body[:300]}
 			in.Meaning = in.DoorID + "\nopen\n0\n"
 			if _, err := c.Claim(in, epoch); err != nil {
 				return err
@@ -112,9 +112,9 @@ func BenchmarkReplays(b *testing.B) {
 		in := func(i int64) command.Intent {
 			p := &places[i%25]
 			at := clock.WallNow()
-			return command.Intent{CommandID: id.New(id.Command, at), PlaceID: p.ID, Key: fmt.Sprint("replay-", i%256), DoorID: p.Boards[0].Doors[0].ID,
-				BoardID: p.Boards[0].ID, Command: "open", Method: "api", ActorID: "api:key_01jc0000000000000000000000", ActorLabel: "default",
-				EntryReason: "api", RequestedAt: at, AgedAt: at, Status: 504, Body: make([]byte, 300), Meaning: "m"}
+			return command.Intent{CommandID: id.New(id.Command, at), Order: command.Order{PlaceID: p.ID, Key: fmt.Sprint("replay-", i%256), DoorID: p.Boards[0].Doors[0].ID, Command: "open", Method: "api",
+				ActorID: "api:key_01jc0000000000000000000000", ActorLabel: "default", EntryReason: "api"},
+				BoardID: p.Boards[0].ID, RequestedAt: at, AgedAt: at, Status: 504, Body: make([]byte, 300), Meaning: "m"}
 		}
 		for i := range int64(256 * 25) {
 			first := in(i)

@@ -99,9 +99,9 @@ func priorOf(r db.Command, err error) (command.Prior, error) {
 	if err != nil {
 		return command.Prior{}, wrap(err)
 	}
-	in := command.Intent{CommandID: r.ID, PlaceID: r.PlaceID, Key: r.Key.String, Meaning: r.Meaning, DoorID: r.DoorID, BoardID: r.BoardID,
-		Command: r.Command, Minutes: int(r.Minutes), Reason: r.Reason, Method: vocab.Method(r.Method), ActorID: r.Actor, ActorLabel: r.ActorLabel,
-		GrantID: r.GrantID.String, EntryReason: vocab.Reason(r.EntryReason), RequestedAt: msTime(r.RequestedAt), AgedAt: msTime(r.AgedAt), Status: int(r.Status), Body: r.Body}
+	in := command.Intent{CommandID: r.ID, Meaning: r.Meaning, BoardID: r.BoardID, RequestedAt: msTime(r.RequestedAt), AgedAt: msTime(r.AgedAt), Status: int(r.Status), Body: r.Body,
+		Order: command.Order{PlaceID: r.PlaceID, Key: r.Key.String, DoorID: r.DoorID, Command: r.Command, Minutes: int(r.Minutes), Reason: r.Reason, Method: vocab.Method(r.Method),
+			ActorID: r.Actor, ActorLabel: r.ActorLabel, GrantID: r.GrantID.String, EntryReason: vocab.Reason(r.EntryReason)}}
 	p := command.Prior{Meaning: in.Meaning, Settled: r.Outcome.Valid, Intent: in}
 	if p.Settled {
 		p.Answer = answerOf(command.Settlement{Intent: in, Outcome: vocab.Outcome(r.Outcome.String), DeviceCode: r.DeviceCode.String,

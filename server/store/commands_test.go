@@ -16,8 +16,8 @@ import (
 )
 
 func intent(id, key string) command.Intent {
-	return command.Intent{CommandID: id, PlaceID: "plc_a", Key: key, Meaning: "m", DoorID: "dor_1", BoardID: "brd_a", Command: "open",
-		Method: "api", ActorID: "api:key_a", ActorLabel: "partner", EntryReason: "api", RequestedAt: epoch, AgedAt: epoch, Status: 504, Body: []byte("unknown")}
+	return command.Intent{CommandID: id, Order: command.Order{PlaceID: "plc_a", Key: key, DoorID: "dor_1", Command: "open", Method: "api", ActorID: "api:key_a", ActorLabel: "partner", EntryReason: "api"},
+		Meaning: "m", BoardID: "brd_a", RequestedAt: epoch, AgedAt: epoch, Status: 504, Body: []byte("unknown")}
 }
 
 func claim(t *testing.T, c Commands, in command.Intent, kept time.Time) *command.Prior {

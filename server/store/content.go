@@ -62,6 +62,6 @@ func (t *Tx) Doors(placeID string) ([]place.Door, error) {
 }
 
 // Policies lists a place's window policies, of one door when doorID is not "".
-func (t *Tx) Policies(placeID, doorID string) ([]place.Policy, error) {
+func (t *Tx) Policies(placeID, doorID string) ([]access.Window, error) {
 	return readPolicies(t.q, placeID, doorID)
 }

@@ -4,7 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
@@ -42,12 +44,8 @@ func (s *Store) SetHistory(f func(history.Event)) error {
 
 // entries reports a place's entry doors, in the order in which a caller gets them.
 func entries(placeID string, doors []place.Door) history.Event {
-	ids := []string{}
-	for _, d := range doors {
-		if d.Entry {
-			ids = append(ids, d.ID)
-		}
-	}
+	open := each.If(doors, func(d place.Door) bool { return d.Entry })
+	ids := each.Of(open, func(d place.Door) string { return d.ID })
 	return history.Event{Kind: history.Entries, PlaceID: placeID, Text: jsonText(ids)}
 }
 
@@ -96,7 +94,7 @@ func (t *Tx) contentEvents(placeID string, from int64) (out []history.Event, err
 		if err != nil {
 			return nil, err
 		}
-		add(history.ContentWindows, "", parts.Revision, place.Windows(ps))
+		add(history.ContentWindows, "", parts.Revision, append([]access.Window{}, ps...))
 	}
 	if parts.HoursRev > from {
 		p, err := t.Place(placeID)

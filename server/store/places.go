@@ -68,24 +68,20 @@ func (s *Store) Boards(placeID string) ([]place.Board, error) {
 	return converted(boardOf)(s.q.BoardsOfPlace(ctx, placeID))
 }
 
-func policyOf(r db.Window, err error) (place.Policy, error) {
-	if err != nil {
-		return place.Policy{}, wrap(err)
+func policyOf(r db.Window, err error) (access.Window, error) {
+	w := access.Window{ID: r.ID, DoorID: r.DoorID, Ref: r.Ref, Mode: r.Mode, StartsAt: r.StartsAt, EndsAt: r.EndsAt, CreatedAt: r.CreatedAt}
+	if err == nil && r.Week.String != "" {
+		err = json.Unmarshal([]byte(r.Week.String), &w.Week)
 	}
-	p := place.Policy{PlaceID: r.PlaceID, Window: access.Window{ID: r.ID, DoorID: r.DoorID, Ref: r.Ref, Mode: r.Mode,
-		StartsAt: r.StartsAt, EndsAt: r.EndsAt, CreatedAt: r.CreatedAt}}
-	if r.Week.String != "" {
-		return p, json.Unmarshal([]byte(r.Week.String), &p.Week)
-	}
-	return p, nil
+	return w, wrap(err)
 }
 
 // Policies lists a place's window policies, of one door when doorID is not "".
-func (s *Store) Policies(placeID, doorID string) ([]place.Policy, error) {
+func (s *Store) Policies(placeID, doorID string) ([]access.Window, error) {
 	return readPolicies(s.q, placeID, doorID)
 }
 
-func readPolicies(q *db.Queries, placeID, doorID string) ([]place.Policy, error) {
+func readPolicies(q *db.Queries, placeID, doorID string) ([]access.Window, error) {
 	if doorID == "" {
 		return converted(policyOf)(q.PoliciesOfPlace(ctx, placeID))
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/store/db"
 )
@@ -68,13 +69,13 @@ func (t placeTx) SaveDoor(d place.Door) error {
 	return err
 }
 
-func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) error {
+func (t placeTx) SavePolicies(op, placeID string, put, drop []access.Window) error {
 	q := t.q
 	if err := t.raiseFor(q.SetWindowsRev, op, placeID); err != nil {
 		return err
 	}
 	for _, p := range drop {
-		if err := t.toggle(placeID, "window", p.Window); err != nil {
+		if err := t.toggle(placeID, "window", p); err != nil {
 			return err
 		}
 		if err := q.DeletePolicy(ctx, p.ID); err != nil {
@@ -82,7 +83,7 @@ func (t placeTx) SavePolicies(op, placeID string, put, drop []place.Policy) erro
 		}
 	}
 	for _, p := range put {
-		if err := t.toggle(placeID, "window", p.Window); err != nil {
+		if err := t.toggle(placeID, "window", p); err != nil {
 			return err
 		}
 		var week sql.NullString

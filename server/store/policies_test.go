@@ -13,20 +13,20 @@ import (
 func TestDigestOfWindows(t *testing.T) {
 	t.Parallel()
 	s := seeded(t)
-	window := func(id, ref, mode string) place.Policy {
-		return place.Policy{PlaceID: "plc_a", Window: access.Window{ID: id, DoorID: "dor_1", Ref: ref, Mode: mode, CreatedAt: epoch.UnixMilli()}}
+	window := func(id, ref, mode string) access.Window {
+		return access.Window{ID: id, DoorID: "dor_1", Ref: ref, Mode: mode, CreatedAt: epoch.UnixMilli()}
 	}
 	custom := window("pol_3", "custom", "free")
 	custom.StartsAt, custom.EndsAt = epoch.UnixMilli(), epoch.Add(time.Hour).UnixMilli()
 	was := digestOf(t, s)
 	for _, step := range []struct {
 		name      string
-		put, drop []place.Policy
+		put, drop []access.Window
 	}{
-		{"always", []place.Policy{window("pol_1", "always", "auth")}, nil},
-		{"custom", []place.Policy{custom}, nil},
-		{"replaced", []place.Policy{window("pol_2", "always", "closed")}, []place.Policy{window("pol_1", "always", "auth")}},
-		{"removed", nil, []place.Policy{custom}},
+		{"always", []access.Window{window("pol_1", "always", "auth")}, nil},
+		{"custom", []access.Window{custom}, nil},
+		{"replaced", []access.Window{window("pol_2", "always", "closed")}, []access.Window{window("pol_1", "always", "auth")}},
+		{"removed", nil, []access.Window{custom}},
 	} {
 		must.OK(t, s.ChangePlace(func(tx place.Tx) error { return tx.SavePolicies("policy", "plc_a", step.put, step.drop) }))
 		now := digestOf(t, s) // compares it with the content

@@ -3,6 +3,7 @@ package age
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,22 +13,16 @@ import (
 // carried is what later segments are judged by besides the state of the world: the last that partners heard of each
 // permit, and the commands whose keys are used again. What can't matter any more is dropped.
 type carried struct {
-	permits  map[string]*claimed // by permit
-	commands map[string]*story   // by hashed key
+	permits  map[string]*story // by permit: its last registration, and its revocation since; at is its end
+	commands map[string]*story // by hashed key: what first happened under it
 }
 
-func newCarried() carried { return carried{map[string]*claimed{}, map[string]*story{}} }
+func newCarried() carried { return carried{map[string]*story{}, map[string]*story{}} }
 
-// claimed is the last registration of a permit, and its revocation since.
-type claimed struct {
-	events []history.Event
-	until  int64 // domain ms: its end
-}
-
-// story is what first happened under a key.
+// story is what is carried of a permit or a key.
 type story struct {
 	events []history.Event
-	at     int64
+	at     int64 // domain ms
 }
 
 const (
@@ -67,10 +62,10 @@ func (k *carried) call(e *history.Event) {
 		ends, _ := t.In["endsAt"].(string)
 		until, err := time.Parse(time.RFC3339, ends)
 		if err == nil {
-			k.permits[id] = &claimed{[]history.Event{*e}, until.UnixMilli()}
+			k.permits[id] = &story{[]history.Event{*e}, until.UnixMilli()}
 		}
 	case c != nil && len(c.events) == 1: // a repeat changes nothing
-		c.events, c.until = append(c.events, *e), min(c.until, e.At)
+		c.events, c.at = append(c.events, *e), min(c.at, e.At)
 	}
 }
 
@@ -81,20 +76,14 @@ func (k *carried) again(key string, now time.Time) {
 
 // events returns those that still matter, in order; keep is how long after their end permits do.
 func (k *carried) events(now time.Time, keep time.Duration) (out []history.Event) {
-	for id, c := range k.permits {
-		if now.UnixMilli()-c.until > keep.Milliseconds() {
-			delete(k.permits, id)
-			continue
+	take := func(from map[string]*story, keep time.Duration) {
+		maps.DeleteFunc(from, func(_ string, s *story) bool { return now.UnixMilli()-s.at > keep.Milliseconds() })
+		for _, s := range from {
+			out = append(out, s.events...)
 		}
-		out = append(out, c.events...)
 	}
-	for key, s := range k.commands {
-		if now.UnixMilli()-s.at > keysKept.Milliseconds() {
-			delete(k.commands, key)
-			continue
-		}
-		out = append(out, s.events...)
-	}
+	take(k.permits, keep)
+	take(k.commands, keysKept)
 	slices.SortFunc(out, func(a, b history.Event) int {
 		return cmp.Or(cmp.Compare(a.WallNs, b.WallNs), cmp.Compare(a.Seq, b.Seq))
 	})

@@ -24,15 +24,9 @@ import (
 
 // boardView is a board as its page shows it.
 type boardView struct {
-	ID, Name     string
-	Place        string
-	PlaceID      string
+	boardRow
 	Test         bool // of a test place: always online
 	Simulated    bool // by this process
-	Word         string
-	Letter       string
-	Age          string
-	Behind       string
 	State        control.Board
 	Dropped      []dropRow
 	Doors        []doorRow
@@ -78,10 +72,10 @@ func (c *Console) board(r *http.Request) (any, error) {
 	if !ok {
 		return nil, &client.Error{Status: http.StatusNotFound, Code: "board_not_found", Message: "no board " + strconv.Quote(id)}
 	}
-	v := boardView{ID: id, Name: n.Name, Place: n.Place.Name, PlaceID: n.Place.ID, Test: n.Place.Kind == "test"}
+	v := boardView{boardRow: boardRow{ID: id, Name: n.Name, Place: n.Place.Name, PlaceID: n.Place.ID}, Test: n.Place.Kind == "test"}
 	for _, b := range c.cfg.Boards() {
 		if b.ID == id {
-			v.Word, v.Letter, v.Age, v.Behind, v.Simulated = "phase."+b.Word(), letter(b.Word()), age(b.OutageAge, b.Online), behind(b.Behind), b.Simulated
+			v.boardRow, v.Simulated = c.names.row(b), b.Simulated
 		}
 	}
 	switch err := c.lab(r.Context(), http.MethodGet, "/boards/"+url.PathEscape(id), nil, &v.State); {

@@ -23,7 +23,7 @@ func TestJournalOfABoard(t *testing.T) {
 			sent += len(part)
 			control.List(w, part, n)
 		})}}
-		v := boardView{ID: "brd_1"}
+		v := boardView{boardRow: boardRow{ID: "brd_1"}}
 		must.OK(t, v.journal(c, t.Context()))
 		shown := min(n, journalRows)
 		if v.JournalLines != int64(n) || len(v.Journal) != shown || shown > 0 && (v.Journal[0].Seq != int64(n) || v.Journal[shown-1].Seq != int64(n-shown+1)) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/world"
 )
 
@@ -175,11 +176,12 @@ func (v *boardsView) rows(n names, found []Board, q map[string][]string) {
 	if to < len(found) {
 		v.Next = link(page + 1)
 	}
-	for _, b := range found[from:to] {
-		row := boardRow{ID: b.ID, Name: n.boards[b.ID].Name, Place: n.place(b.PlaceID), PlaceID: b.PlaceID, Word: "phase." + b.Word(), Letter: letter(b.Word())}
-		row.Age, row.Behind = age(b.OutageAge, b.Online), behind(b.Behind)
-		v.Rows = append(v.Rows, row)
-	}
+	v.Rows = each.Of(found[from:to], n.row)
+}
+
+func (n names) row(b Board) boardRow {
+	return boardRow{ID: b.ID, Name: n.boards[b.ID].Name, Place: n.place(b.PlaceID), PlaceID: b.PlaceID, Word: "phase." + b.Word(), Letter: letter(b.Word()),
+		Age: age(b.OutageAge, b.Online), Behind: behind(b.Behind)}
 }
 
 // age is how long a board has been offline; "" while it is online.

@@ -20,7 +20,7 @@ func TestFeed(t *testing.T) {
 	t.Parallel()
 	f := NewFeed(clock.Real{})
 	pass := func(n int, points ...command.Point) string {
-		trail := &command.Trail{Intent: command.Intent{CommandID: fmt.Sprintf("cmd_%d", n), DoorID: "dor_1", BoardID: "brd_1", Command: "open"},
+		trail := &command.Trail{Intent: command.Intent{CommandID: fmt.Sprintf("cmd_%d", n), Order: command.Order{DoorID: "dor_1", Command: "open"}, BoardID: "brd_1"},
 			Outcome: vocab.Reported, Status: 200, Body: []byte(`{"result":"ok"}`), Accepted: 1 * time.Second, Committed: 2 * time.Second,
 			Published: 3 * time.Second, Reported: 5 * time.Second, Settled: 6 * time.Second}
 		for _, p := range points {

@@ -277,7 +277,7 @@ func (w *state) call(kind string) {
 	}
 	svc := w.svc
 	go func() {
-		a, err := svc.Execute(context.Background(), command.Request{PlaceID: place, DoorID: door, Command: cmd, Key: key, Render: render})
+		a, err := svc.Execute(context.Background(), command.Request{Order: command.Order{PlaceID: place, DoorID: door, Command: cmd, Key: key}, Render: render})
 		w.mu.Lock()
 		c.a, c.err, c.done = a, err, true
 		w.mu.Unlock()

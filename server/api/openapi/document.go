@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -52,10 +54,11 @@ type Operation struct {
 type Param struct {
 	Name, In string
 	shape    *shape
-	list     bool
 	required bool
 	code     string // when it is missing
 }
+
+func (p *Param) list() bool { return p.shape.kind == "array" }
 
 // Integer reports whether the parameter is a whole number.
 func (p *Param) Integer() bool { return p.shape.kind == "integer" }
@@ -137,7 +140,7 @@ func readOperation(method, path string, o *openapi3.Operation) (*Operation, erro
 		}
 		op.Params = append(op.Params, q)
 	}
-	slices.SortStableFunc(op.Params, func(a, b *Param) int { return compareIn(a.In, b.In) })
+	slices.SortStableFunc(op.Params, func(a, b *Param) int { return strings.Compare(a.In, b.In) }) // headers before the query
 	if o.RequestBody != nil {
 		var err error
 		if op.Body, err = readBody(o); err != nil {
@@ -148,26 +151,13 @@ func readOperation(method, path string, o *openapi3.Operation) (*Operation, erro
 	return op, nil
 }
 
-// compareIn puts headers before the query.
-func compareIn(a, b string) int {
-	if a == b {
-		return 0
-	}
-	if a == "header" {
-		return -1
-	}
-	return 1
-}
-
 func readParam(p *openapi3.Parameter) (*Param, error) {
 	code := text(p.Extensions, "x-error-code", fail.InvalidQuery)
 	s, err := compile(p.Schema, code)
 	if err != nil {
 		return nil, err
 	}
-	q := &Param{Name: p.Name, In: p.In, shape: s, required: p.Required, code: text(p.Extensions, "x-error-code-missing", code)}
-	q.list = s.kind == "array"
-	return q, nil
+	return &Param{Name: p.Name, In: p.In, shape: s, required: p.Required, code: text(p.Extensions, "x-error-code-missing", code)}, nil
 }
 
 func readBody(o *openapi3.Operation) (*Body, error) {
@@ -223,26 +213,21 @@ func complete(doc *openapi3.T, o *openapi3.Operation, op *Operation) {
 	if op.Scope != "none" {
 		o.Security = openapi3.NewSecurityRequirements().With(openapi3.NewSecurityRequirement().Authenticate("bearer"))
 	}
-	byStatus := map[int][]any{}
-	for _, c := range op.Codes {
-		byStatus[fail.Status(c)] = append(byStatus[fail.Status(c)], c)
-	}
 	schema := "Failure"
 	if op.Legacy {
 		schema = "LegacyFailure"
 	}
 	command := op.Legacy && slices.ContainsFunc(op.Params, func(p *Param) bool { return p.Name == "Idempotency-Key" })
-	for status, codes := range byStatus {
-		code := codes[0].(string)
-		example := map[string]any{"error": code, "message": "what went wrong", "statusCode": status}
+	for status, codes := range each.By(op.Codes, fail.Status) {
+		example := map[string]any{"error": codes[0], "message": "what went wrong", "statusCode": status}
 		if op.Legacy {
-			example["reason"], example["detail"] = code, "what went wrong"
+			example["reason"], example["detail"] = codes[0], "what went wrong"
 		}
 		own := openapi3.NewObjectSchema().
-			WithProperty("error", openapi3.NewStringSchema().WithEnum(codes...)).
+			WithProperty("error", openapi3.NewStringSchema().WithEnum(each.Of(codes, func(c string) any { return c })...)).
 			WithProperty("statusCode", openapi3.NewIntegerSchema().WithEnum(float64(status)))
 		shape := schema
-		if command && slices.ContainsFunc(codes, func(c any) bool {
+		if command && slices.ContainsFunc(codes, func(c string) bool {
 			return c == fail.DeviceOffline || c == fail.DeviceRefused || c == fail.DeviceNoResponse
 		}) {
 			const replays = "Absent in a replay of a command that was first sent to /device/v1/devices/{id}/commands: it has that path's shape."

@@ -89,7 +89,7 @@ func (p *Param) read(given []string) (any, error) {
 		}
 		return p.shape.def, nil
 	}
-	if len(given) > 1 && !p.list {
+	if len(given) > 1 && !p.list() {
 		return nil, fail.New(p.shape.code, p.Name+" is given more than once", "field", p.Name)
 	}
 	v := p.value(given)
@@ -102,7 +102,7 @@ func (p *Param) read(given []string) (any, error) {
 // value parses a parameter by its schema; what can't be parsed stays a string, which the check rejects.
 func (p *Param) value(given []string) any {
 	switch {
-	case p.list:
+	case p.list():
 		var l []any
 		for _, g := range given {
 			for s := range strings.SplitSeq(g, ",") {

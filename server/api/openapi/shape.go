@@ -15,6 +15,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/fail"
 )
 
@@ -50,8 +51,9 @@ func compile(ref *openapi3.SchemaRef, code string) (*shape, error) {
 	s := &shape{
 		nullable: x.Nullable, code: text(x.Extensions, "x-error-code", code), empty: text(x.Extensions, "x-error-code-empty", ""),
 		foreign: text(x.Extensions, "x-error-code-extra", ""),
-		message: text(x.Extensions, "x-error-message", ""), required: x.Required, minItems: int(x.MinItems), maxItems: math.MaxInt,
-		minLen: int(x.MinLength), maxLen: math.MaxInt, min: math.Inf(-1), max: math.Inf(1), time: x.Format == "date-time", def: x.Default,
+		message: text(x.Extensions, "x-error-message", ""), required: x.Required, minItems: int(x.MinItems), maxItems: int(orElse(x.MaxItems, math.MaxInt)),
+		minLen: int(x.MinLength), maxLen: int(orElse(x.MaxLength, math.MaxInt)), min: orElse(x.Min, math.Inf(-1)), max: orElse(x.Max, math.Inf(1)),
+		enum: each.Of(x.Enum, func(v any) string { return fmt.Sprint(v) }), time: x.Format == "date-time", def: x.Default,
 	}
 	if x.Type != nil && len(x.Type.Slice()) > 0 {
 		s.kind = x.Type.Slice()[0]
@@ -59,7 +61,6 @@ func compile(ref *openapi3.SchemaRef, code string) (*shape, error) {
 	if len(x.OneOf)+len(x.AnyOf)+len(x.AllOf) > 0 || x.Not != nil || x.UniqueItems || x.MultipleOf != nil || x.MinProps > 0 || x.MaxProps != nil {
 		return nil, fmt.Errorf("a request schema uses a keyword that is not checked: %s", x.Description)
 	}
-	s.bounds(x)
 	if x.Pattern != "" {
 		var err error
 		if s.pattern, err = regexp.Compile(x.Pattern); err != nil {
@@ -69,22 +70,12 @@ func compile(ref *openapi3.SchemaRef, code string) (*shape, error) {
 	return s, s.inside(x)
 }
 
-func (s *shape) bounds(x *openapi3.Schema) {
-	if x.MaxItems != nil {
-		s.maxItems = int(*x.MaxItems)
+// orElse is a bound of a schema.
+func orElse[T any](given *T, otherwise T) T {
+	if given != nil {
+		return *given
 	}
-	if x.MaxLength != nil {
-		s.maxLen = int(*x.MaxLength)
-	}
-	if x.Min != nil {
-		s.min = *x.Min
-	}
-	if x.Max != nil {
-		s.max = *x.Max
-	}
-	for _, v := range x.Enum {
-		s.enum = append(s.enum, fmt.Sprint(v))
-	}
+	return otherwise
 }
 
 func (s *shape) inside(x *openapi3.Schema) (err error) {
@@ -104,9 +95,8 @@ func (s *shape) inside(x *openapi3.Schema) (err error) {
 		if s.props[name], err = compile(p, s.code); err != nil {
 			return err
 		}
-		s.names = append(s.names, name)
 	}
-	slices.SortFunc(s.names, func(a, b string) int { // required ones first, as listed
+	s.names = slices.SortedFunc(maps.Keys(s.props), func(a, b string) int { // required ones first, as listed
 		return cmp.Or(cmp.Compare(rank(x.Required, a), rank(x.Required, b)), strings.Compare(a, b))
 	})
 	return nil
@@ -273,14 +263,10 @@ func (s *shape) allowed() string {
 }
 
 func (s *shape) checkExtra(m map[string]any) *flaw {
-	var names []string
-	for name := range m {
-		if s.props[name] == nil {
-			names = append(names, name)
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if s.props[name] != nil {
+			continue
 		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
 		if s.closed {
 			return &flaw{code: cmp.Or(s.foreign, s.code, fail.InvalidField), path: name,
 				why: "is not allowed here, only " + s.allowed()}
