@@ -124,6 +124,31 @@ func TestNoKeyUnasked(t *testing.T) {
 	}
 }
 
+// TestEveryKeyIsShown: each key that the world file asks for can be learned, the first with both scopes as the place's
+// own; a revoked one no more.
+func TestEveryKeyIsShown(t *testing.T) {
+	t.Parallel()
+	w := must.Get(world.Parse("w.yaml", []byte(`places:
+  - {name: Doors, fleet: {boards: 1}, keys: [{name: doors, scopes: ["device:door"]}]}
+  - {name: Both, fleet: {boards: 1}, keys: [{name: permits, scopes: ["space:partner"]}, {name: both}, {name: third}]}
+`), 0))(t)
+	tb := begin(t, Config{World: w})
+	if got := tb.Ready.Places[0]; got.APIKey != nil || len(got.OtherKeys) != 1 {
+		t.Errorf("one scope: got %+v, want no key with both and one other", got)
+	}
+	others := tb.Ready.Places[1].OtherKeys
+	if len(others) != 2 || others[0].Name != "permits" || others[1].Name != "third" || *tb.Ready.Places[1].APIKey != w.Places[1].Keys[1].Secret {
+		t.Fatalf("three keys: got %+v", tb.Ready.Places[1])
+	}
+	if _, _, err := (client.Client{Base: tb.Ready.HTTP}).Exchange(t.Context(), others[0].APIKey); err != nil {
+		t.Errorf("%s: %v", others[0].Name, err)
+	}
+	clienttest.Do(t, tb.lab(), http.MethodDelete, "/lab/v1/keys/"+others[0].KeyID, nil, nil)
+	if now, err := tb.lab().Places(t.Context()); err != nil || len(now[1].OtherKeys) != 1 {
+		t.Errorf("after revoking one: got %+v, %v, want one other key", now[1], err)
+	}
+}
+
 // TestMissingFilesAreMissed: if any one file is missing, empty or from another directory, the start fails. --init
 // starts over and keeps what was there.
 func TestMissingFilesAreMissed(t *testing.T) {

@@ -203,13 +203,17 @@ func (t *Testbed) places() ([]client.Place, error) {
 			return nil, err
 		}
 		row := client.Place{PlaceID: p.ID, Name: now.Name, Kind: now.Kind, EntryPhone: now.EntryPhone}
-		if key := p.MainKey(); key.ID != "" {
+		main := p.MainKey()
+		for _, key := range p.Keys {
 			revoked, err := l.server.KeyRevoked(key.ID)
-			if err != nil {
+			switch {
+			case err != nil:
 				return nil, err
-			}
-			if !revoked {
-				row.APIKey = &key.Secret
+			case revoked:
+			case key.ID == main.ID:
+				row.APIKey = &main.Secret
+			default:
+				row.OtherKeys = append(row.OtherKeys, client.Key{KeyID: key.ID, Name: key.Name, Scopes: key.Scopes, APIKey: key.Secret})
 			}
 		}
 		out = append(out, row)

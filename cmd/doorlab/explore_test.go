@@ -22,6 +22,14 @@ func TestExplore(t *testing.T) {
 	}
 }
 
+// TestExploreShort: sequences of one operation, after which every list is empty, can be judged, too.
+func TestExploreShort(t *testing.T) {
+	t.Parallel()
+	if code, out, errs := runQuietly(t.Context(), "explore", "--seed", "1", "--sequences", "8", "--length", "1", "--out", t.TempDir()); code != codeOK {
+		t.Errorf("got exit %d, want 0\n%s%s", code, out, errs)
+	}
+}
+
 // What explore finds in a build with a bug fails there with check, and passes without the bug.
 func TestExploreFindsAndShrinks(t *testing.T) {
 	if testing.Short() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/golive"
 	"github.com/doorlab/doorlab/internal/inbox"
@@ -47,10 +48,18 @@ func (r inboxRow) text() string {
 }
 
 func inboxCommand(e *env) *cobra.Command {
-	show := func(use, short, example string, print func(l labCall, r inboxRow)) *cobra.Command {
+	show := func(use, short, example string, text func(r inboxRow) string) *cobra.Command {
 		return labCommand(e, use+" SEQ", short, example, "one request's number; 'doorlab inbox list' shows them", func(l labCall, args []string) error {
 			var r inboxRow
-			return l.do(http.MethodGet, "/inbox/"+url.PathEscape(args[0]), nil, &r, func() { print(l, r) })
+			err := l.do(http.MethodGet, "/inbox/"+url.PathEscape(args[0]), nil, &r, func() {
+				if out := text(r); out != "" {
+					fmt.Fprintln(l.out, out)
+				}
+			})
+			if err == nil && !l.json && text(r) == "" {
+				return failf("inbox %s %s: can't be copied, because it has %s bytes and the inbox keeps only the first 8 KiB", use, args[0], amount.Number(r.RequestBytes))
+			}
+			return err
 		})
 	}
 	return group("inbox", "Look at the requests that partners send, and copy them", `  doorlab inbox list
@@ -58,12 +67,10 @@ func inboxCommand(e *env) *cobra.Command {
   doorlab inbox curl 12                        # as a command line
   doorlab inbox scenario 12 > case.yaml        # as a scenario that expects the same answer`,
 		inboxList(e),
-		show("show", "Show a request with its answer", "  doorlab inbox show 12", func(l labCall, r inboxRow) {
-			fmt.Fprintln(l.out, r.text())
-		}),
-		show("curl", "Print a request as a curl command", "  doorlab inbox curl 12", func(l labCall, r inboxRow) { fmt.Fprintln(l.out, r.Curl) }),
+		show("show", "Show a request with its answer", "  doorlab inbox show 12", inboxRow.text),
+		show("curl", "Print a request as a curl command", "  doorlab inbox curl 12", func(r inboxRow) string { return r.Curl }),
 		show("scenario", "Print a request as a scenario that expects the same answer", "  doorlab inbox scenario 12 > case.yaml",
-			func(l labCall, r inboxRow) { fmt.Fprint(l.out, r.Scenario) }),
+			func(r inboxRow) string { return strings.TrimSuffix(r.Scenario, "\n") }),
 		inboxClear(e),
 	)
 }

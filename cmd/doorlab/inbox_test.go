@@ -92,6 +92,18 @@ func inboxByHand(t *testing.T, run func(want int, args ...string) string, base s
 		t.Errorf("inbox clear: got %s, want %d removed", out, len(list))
 	}
 	run(codeUsage, "inbox", "show", "x1")
+	long := must.Get(client.Client{Base: base}.SignIn(t.Context(), *place.APIKey))(t)
+	must.Get(long.Call(t.Context(), "POST", "/space/v1/customers/import", "", map[string]any{"source": strings.Repeat("x", 9000)}))(t)
+	seq := regexp.MustCompile(`(?m)^(\d+) .* /space/v1/customers/import `).FindStringSubmatch(run(codeOK, "inbox", "list", "--place", place.Name))
+	if seq == nil {
+		t.Fatal("the import isn't in the inbox")
+	}
+	for _, as := range []string{"curl", "scenario"} {
+		if out = run(codeFailure, "inbox", as, seq[1]); out != "" {
+			t.Errorf("inbox %s of a request that is too long: got %q, want nothing", as, out)
+		}
+	}
+	run(codeOK, "inbox", "show", seq[1])
 }
 
 // requests are what the inbox has: right ones and mistakes of every kind.

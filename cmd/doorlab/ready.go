@@ -44,8 +44,13 @@ func printReady(ctx context.Context, w io.Writer, r testbed.Ready, tb *testbed.T
 		key := "(no key; doorlab keys create makes one)"
 		if p.APIKey != nil {
 			key = *p.APIKey
+		} else if len(p.OtherKeys) > 0 {
+			key = "(no key with both scopes; doorlab keys create makes one)"
 		}
 		rows = append(rows, []string{p.Kind, p.Name, key, p.EntryPhone})
+		for _, k := range p.OtherKeys {
+			rows = append(rows, []string{"", strings.TrimSpace(k.Name + " (" + strings.Join(k.Scopes, ", ") + ")"), k.APIKey, ""})
+		}
 	}
 	for _, line := range aligned(rows) {
 		fmt.Fprintln(w, "  "+line)

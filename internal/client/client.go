@@ -161,6 +161,15 @@ type Place struct {
 	Kind       string  `json:"kind"`
 	APIKey     *string `json:"apiKey"`
 	EntryPhone string  `json:"entryPhone,omitempty"`
+	OtherKeys  []Key   `json:"otherKeys,omitempty"` // of the world file; APIKey is its first with both scopes
+}
+
+// Key is an API key with its secret.
+type Key struct {
+	KeyID  string   `json:"keyId"`
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes"`
+	APIKey string   `json:"apiKey"`
 }
 
 // Places lists the places and their keys (control API).

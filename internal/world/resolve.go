@@ -274,10 +274,11 @@ func (p Place) MainKey() Key {
 }
 
 func checkMemberships(c *checker, at string, p *Place) {
-	doors := map[string]bool{}
+	doors, entry := map[string]bool{}, false
 	for _, b := range p.Boards {
 		for _, d := range b.Doors {
 			doors[d.ID] = true
+			entry = entry || d.IsEntry()
 		}
 	}
 	for j, m := range p.Memberships {
@@ -294,6 +295,9 @@ func checkMemberships(c *checker, at string, p *Place) {
 		}
 		if len(m.DoorIDs) == 0 && c.given(mat+".doorIds") {
 			c.add(mat+".doorIds", "at least one is needed; without the field the membership is for all entry doors")
+		}
+		if len(m.DoorIDs) == 0 && !c.given(mat+".doorIds") && !entry {
+			c.add(mat, "the place has no entry door; name doors in doorIds")
 		}
 		for _, d := range m.DoorIDs {
 			if !doors[d] {

@@ -159,6 +159,7 @@ func TestBadWorlds(t *testing.T) {
 		"holiday":              {"places: [{holidays: [{date: 2026-13-09}]}]\n", "\"2026-13-09\" is not a date, write it like"},
 		"holiday twice":        {"places: [{holidays: [{date: 2026-10-09}, {date: 2026-10-09}]}]\n", "2026-10-09 is a holiday already"},
 		"closure":              {"places: [{closures: [{from: 2026-10-09, to: 2026-10-08}]}]\n", "closures[0].to: 2026-10-08 is before from"},
+		"a member of no door":  {"places: [{boards: [{doors: [{entry: false}]}], memberships: [{phone: \"01011112222\", startsAt: 2026-10-01T00:00:00Z}]}]\n", "memberships[0]: the place has no entry door; name doors in doorIds"},
 		"start of nobody":      {"places: [{memberships: [{phone: \"01011112222\", startsAt: 2026-10-01}]}]\n", "\"2026-10-01\" is not a time, write it like 2026-11-22T09:00:00Z"},
 		"hours":                {"places: [{hours: {mon: [[\"09:00\", \"09:00\"]]}}]\n", "hours"},
 		"place's name":         {"places: [{name: \"a\\u202eb\"}]\n", "w.yaml:1:17: places[0].name: must not contain control"},

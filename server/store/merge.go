@@ -156,6 +156,7 @@ func (m *merge) boards(wp world.Place) error {
 		}
 	}
 	m.gone(wp, had)
+	doors.order(wp)
 	return doors.sync()
 }
 
@@ -215,6 +216,25 @@ func (m *doorMerge) rules(d world.Door) {
 	}
 	if known && permitHours(was) != permitHours(d) {
 		m.note("entryPermitMaxHours of the door %s can't be changed by the world file any more; use 'doorlab place door'", d.ID)
+	}
+}
+
+// order notes doors that stay where they were, though the file has them in another order: calls try them in it.
+func (m *doorMerge) order(wp world.Place) {
+	var file, stays []string
+	named := map[string]bool{}
+	for _, b := range wp.Boards {
+		for _, d := range b.Doors {
+			file, named[d.ID] = append(file, d.ID), true
+		}
+	}
+	for _, d := range slices.Concat(m.had, m.added) {
+		if named[d.ID] {
+			stays = append(stays, d.ID)
+		}
+	}
+	if !slices.Equal(file, stays) {
+		m.note("the doors of the place %s keep their order, in which calls try them; new ones come last", m.placeID)
 	}
 }
 

@@ -65,13 +65,20 @@ func TestSeedSaysWhatStays(t *testing.T) {
 		change func(w *world.World)
 		want   string
 	}{
-		"entry":               {func(w *world.World) { door(w).Entry = &no }, "entry of the door dor_1 "},
-		"entry as before":     {func(w *world.World) { door(w).Entry = &yes }, ""},
-		"longest permit":      {func(w *world.World) { door(w).EntryPermitMaxHours = 24 }, "entryPermitMaxHours of the door dor_1 "},
-		"the same in words":   {func(w *world.World) { door(w).EntryPermitMaxHours = 720 }, ""},
-		"what a key may":      {func(w *world.World) { w.Places[0].Keys[0].Sim = true }, "the key key_a keeps"},
-		"a key left out":      {func(w *world.World) { w.Places[0].Keys = nil }, "the key key_a (partner) is no longer in the world"},
-		"the door's board":    {func(w *world.World) { w.Places[0].Boards[0].ID = "brd_b" }, "the door dor_1 stays on channel 1 of the board brd_a"},
+		"entry":             {func(w *world.World) { door(w).Entry = &no }, "entry of the door dor_1 "},
+		"entry as before":   {func(w *world.World) { door(w).Entry = &yes }, ""},
+		"longest permit":    {func(w *world.World) { door(w).EntryPermitMaxHours = 24 }, "entryPermitMaxHours of the door dor_1 "},
+		"the same in words": {func(w *world.World) { door(w).EntryPermitMaxHours = 720 }, ""},
+		"what a key may":    {func(w *world.World) { w.Places[0].Keys[0].Sim = true }, "the key key_a keeps"},
+		"a key left out":    {func(w *world.World) { w.Places[0].Keys = nil }, "the key key_a (partner) is no longer in the world"},
+		"the door's board":  {func(w *world.World) { w.Places[0].Boards[0].ID = "brd_b" }, "the door dor_1 stays on channel 1 of the board brd_a"},
+		"a door before": {func(w *world.World) {
+			w.Places[0].Boards[0].Doors = append([]world.Door{{ID: "dor_0", Channel: 9}}, w.Places[0].Boards[0].Doors...)
+		}, "the doors of the place plc_a keep their order"},
+		"another order": {func(w *world.World) { slices.Reverse(w.Places[0].Boards[0].Doors) }, "the doors of the place plc_a keep their order"},
+		"a door after": {func(w *world.World) {
+			w.Places[0].Boards[0].Doors = append(w.Places[0].Boards[0].Doors, world.Door{ID: "dor_9", Channel: 9})
+		}, ""},
 		"a membership's term": {func(w *world.World) { w.Places[0].Memberships[0].EndsAt = &epoch }, "memberships of the place plc_a"},
 	} {
 		s := seeded(t)
