@@ -102,3 +102,28 @@ func TestReferenceUsedAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestReadJustAfterItsEnd: one permit that is read just after its end shows that states follow time; hours later, or alive, it
+// takes another in a different state.
+func TestReadJustAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	const end = t0 + 3_600_000
+	for name, c := range map[string]struct {
+		state string
+		at    int64
+		want  bool
+	}{
+		"at its end":          {"expired", end, true},
+		"two minutes later":   {"expired", end + atOnceMs, true},
+		"hours later":         {"expired", end + 20*atOnceMs, false},
+		"just before its end": {"active", end - 5000, false},
+	} {
+		out := fields{"permitId": "pmt_1", "startsAt": rfc(t0 - 1000), "endsAt": rfc(end), "state": c.state}
+		text, _ := json.Marshal(history.CallText{SentAt: c.at, Out: out})
+		h := &builder{at: c.at}
+		h.emit(history.Event{Kind: history.Call, At: c.at, PlaceID: "plc_a", Method: "GET", Route: createRoute + "/{id}", Status: 200, Text: string(text)})
+		if got := perm7(NewView(append([]history.Event{{Kind: history.Started, At: t0}}, h.events...))); got.Status != Pass || (len(got.Untried) == 0) != c.want {
+			t.Errorf("%s: PERM-7 is %s, lacks %q; want PASS, tried %t", name, got.Status, got.Untried, c.want)
+		}
+	}
+}

@@ -83,7 +83,11 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 		}
 	}
 	for _, clause := range all {
-		if why := c.elsewhere(clause, e.cases[clause], max(0, f.Prepared.UnixNano())); why != "" {
+		cases, why := telling(clause, e.cases[clause], f.Steps)
+		if why == "" {
+			why = c.elsewhere(clause, cases, max(0, f.Prepared.UnixNano()))
+		}
+		if why != "" {
 			return why
 		}
 	}

@@ -119,11 +119,12 @@ func (s *Step) looksAtMore(prefix string) bool {
 // counted says only how long a list is.
 var counted = regexp.MustCompile(`^\s*len\(data\)\s*[<>=!]+\s*\d+\s*$`)
 
-// boardFields are the fields of a board that have to do with a family of guarantees.
+// boardFields are the fields of a board that have to do with a family of guarantees. Of its doors only how they stand does; which
+// ones there are is decided before a file begins.
 var boardFields = map[string]string{
 	"SYNC": "appliedRevision desiredRevision bufferedRecords", "PERM": "appliedRevision desiredRevision",
-	"CMD": "doors lastResult", "ENT": "doors", "HRS": "doors appliedRevision", "AUTH": "doors",
-	"OFF": "online phase outageAgeSec bufferedRecords droppedRecords appliedRevision desiredRevision doors",
+	"CMD": "standing lastResult", "ENT": "standing", "HRS": "standing appliedRevision", "AUTH": "standing",
+	"OFF": "online phase outageAgeSec bufferedRecords droppedRecords appliedRevision desiredRevision standing",
 }
 
 // looksAtBoards reports whether the step's expectations name a field that has to do with the clause.

@@ -67,7 +67,7 @@ var readParts = []struct {
 		"PERM-5": "count total maxHours startsAt endsAt", "PERM-6": "count total door", "PERM-7": "count total state startsAt endsAt",
 		"SYNC-1": "sync boards", "SYNC-2": "sync boards", "SYNC-3": "sync boards",
 	}},
-	{"/device/v1/devices", map[string]string{"CMD-7": "standing", "LEG-1": "standing health headers"}},
+	{"/device/v1/devices", map[string]string{"CMD-7": "state holdUntil", "LEG-1": "standing health headers"}},
 	{"/device/v1/doors", map[string]string{"CMD-7": "doorState"}},
 }
 

@@ -14,49 +14,56 @@ import (
 // A request that is refused for its key or its link shows nothing of them if it would have been refused with any: for its
 // body, or for a door of another place. The step is evidence if it tells the two refusals apart.
 
-// refusedAnyway is what the step's request would have been refused with all the same, if the step would have passed with
-// that as well; "" if not, or if it isn't known.
-func (x *frame) refusedAnyway(out fields, claims []string) string {
+// moot are the guarantees of which the step's answer shows nothing, by why: what it asks for would have been refused all the
+// same, and the step would have passed with that as well. What was answered in the background or captured, another step may look at.
+func (x *frame) moot(out fields) map[string]string {
 	asked := *x
 	asked.step = x.step.asked()
 	verbs := &asked.step.Verbs
-	if len(claims) == 0 {
-		claims = x.file.file.Doc.Clauses
-	}
-	only := func(clauses ...string) bool {
-		return len(claims) > 0 && !slices.ContainsFunc(claims, func(c string) bool { return !slices.Contains(clauses, c) })
-	}
 	status, err := expression.Number(out["status"])
-	if err != nil || int(status)/100 != 4 || slices.ContainsFunc(x.step.Expect, func(e Expr) bool { return evidence.SpeaksOfMore(&e.Expr) }) {
-		return ""
+	if err != nil || int(status)/100 != 4 || x.step.Background != "" || x.step.Verbs.Wait != nil || len(x.step.Capture) > 0 ||
+		slices.ContainsFunc(x.step.Expect, func(e Expr) bool { return evidence.SpeaksOfMore(&e.Expr) }) {
+		return nil
 	}
-	var others []evidence.Answer
+	others := map[string][]evidence.Answer{}
 	switch {
-	case verbs.Call != nil && x.sent != nil && only("AUTH-4", "AUTH-5"):
-		others = x.run.elsewise(x.sent, verbs.Call.Path.raw, only("AUTH-5"))
-	case verbs.Call != nil && x.sent != nil && only("PERM-4"):
-		others = x.run.nowhere(x.sent)
-	case verbs.Link != nil && verbs.Link.Door.set() && verbs.Link.Person.set() && only("PERM-4"):
-		others, _ = guarded(func() ([]evidence.Answer, error) { return x.outOfPlace(verbs.Link), nil })
+	case verbs.Call != nil && x.sent != nil:
+		others["AUTH-4"] = x.run.misasked(x.sent)
+		others["AUTH-5"] = append(x.run.elsewise(x.sent, verbs.Call.Path.raw), others["AUTH-4"]...)
+		others["PERM-4"] = x.run.nowhere(x.sent)
+	case verbs.Link != nil && verbs.Link.Door.set() && verbs.Link.Person.set():
+		others["PERM-4"], _ = guarded(func() ([]evidence.Answer, error) { return x.outOfPlace(verbs.Link), nil })
 	}
-	for _, other := range others {
-		raw, _ := json.Marshal(other.Body)
-		a := &answer{Status: other.Status, Raw: raw, Body: other.Body, Headers: map[string]string{}}
-		if verbs.accepts(&asked, a) && x.fits(a, out) {
-			return fmt.Sprint(a.Status, " ", a.text("error"))
+	why := map[string]string{}
+	for clause, list := range others {
+		for _, other := range list {
+			raw, _ := json.Marshal(other.Body)
+			a := &answer{Status: other.Status, Raw: raw, Body: other.Body, Headers: map[string]string{}}
+			if why[clause] == "" && verbs.accepts(&asked, a) && x.fits(a, out) {
+				why[clause] = fmt.Sprintf("what the step asks for is refused anyway, and it would have passed with that, too: %d %s", a.Status, a.text("error"))
+			}
 		}
 	}
-	return ""
+	return why
 }
 
-// elsewise are refusals that a request would have got with a key that is good: for what it asks and, if keys of the place
-// itself are meant, for where and with which scopes. written is the path in the file.
-func (r *run) elsewise(q *request, written string, own bool) (out []evidence.Answer) {
-	if r.api.promise.Asks(q.method, q.path, q.header, q.body) != nil {
-		out = append(out, evidence.Refusal(400, "invalid_field"), evidence.Refusal(403, "place_field_forbidden"))
+// misasked are refusals that a request gets from everybody, because the target's documents don't allow it.
+func (r *run) misasked(q *request) []evidence.Answer {
+	if r.api.promise.Asks(q.method, q.path, q.header, q.body) == nil {
+		return nil
 	}
-	if q.token == nil || !own {
-		return out
+	out := []evidence.Answer{evidence.Refusal(400, "invalid_field")}
+	if q.method == "PATCH" { // of a place, a key may change hours only
+		out = append(out, evidence.Refusal(403, "place_field_forbidden"))
+	}
+	return out
+}
+
+// elsewise are refusals that a request would have got with a token that is good, for where it goes and with which scopes. written
+// is its path in the file.
+func (r *run) elsewise(q *request, written string) (out []evidence.Answer) {
+	if q.token == nil {
+		return nil
 	}
 	g := r.issuedFor(*q.token)
 	if scope := r.api.promise.Scope(q.method, q.path); scope != "" && g.scopes != nil && !slices.Contains(g.scopes, any(scope)) {
