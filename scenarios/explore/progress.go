@@ -18,7 +18,7 @@ func (r *run) line() string {
 	out := fmt.Sprintf("%6.1f s  %s", s.Seconds, of("sequences", s.Sequences, r.cfg.Sequences))
 	out += fmt.Sprintf(", %.0f per minute, %s, %s", s.PerMinute(), of("operations", s.Operations, r.cfg.Steps), s.found(r.kept))
 	if r.cfg.For > spent && r.ctx.Err() == nil {
-		return out + ", " + amount.Duration((r.cfg.For-spent).Round(time.Second).Seconds()) + " left"
+		return out + ", " + amount.Duration((r.cfg.For - spent).Round(time.Second).Seconds()) + " left"
 	}
 	if r.kept > len(s.Failures) {
 		out += ", shortening"
