@@ -196,7 +196,7 @@ func (b *board) presented(e *firmware.Effect, wall int64, led []entry) {
 func (b *board) send(channel string, payload any) {
 	raw, err := wire.Marshal(payload)
 	if err != nil {
-		b.f.cfg.Log.Error("encode", "channel", channel, "err", err)
+		b.f.cfg.Log.Error("a message could not be encoded", "channel", channel, "error", err)
 		return
 	}
 	b.sendRaw(channel, raw)

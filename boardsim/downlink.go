@@ -30,7 +30,7 @@ func (b *board) receive(s *session, topic string, payload []byte) {
 		b.mu.Unlock()
 		return
 	case err != nil:
-		b.f.cfg.Log.Warn("a message from the server was dropped", "board", b.id, "err", err)
+		b.f.cfg.Log.Warn("a message from the server was dropped", "board", b.id, "error", err)
 	default:
 		b.handle(s, ev)
 	}

@@ -144,7 +144,7 @@ func (f *flash) write(b *board, p firmware.Parts, before *firmware.Content, ch *
 		}
 	}
 	if err != nil {
-		b.f.cfg.Log.Error("flash", "board", b.id, "err", err)
+		b.f.cfg.Log.Error("the board's flash could not be written", "board", b.id, "error", err)
 		b.owed = firmware.PartAll
 		return err
 	}
@@ -229,7 +229,7 @@ func (f *flash) tick(nowMs int64, boards []*board) {
 		f.rotating.Go(func() {
 			defer f.whole.Store(false)
 			if err := f.renew(boards); err != nil && len(boards) > 0 {
-				boards[0].f.cfg.Log.Error("flash", "err", err)
+				boards[0].f.cfg.Log.Error("the boards' flash could not be rewritten", "error", err)
 			}
 		})
 	}

@@ -171,7 +171,7 @@ func (b *board) restore(l *loaded, alive, now int64, c *firmware.Content) {
 func (b *board) powerCut() (ok bool) {
 	l, c, err := b.f.flash.recall(b)
 	if err != nil {
-		b.f.cfg.Log.Error("flash", "board", b.id, "err", err)
+		b.f.cfg.Log.Error("the board's flash could not be read", "board", b.id, "error", err)
 	}
 	now := b.f.cfg.Clock.Now().UnixMilli()
 	s := firmware.New(b.id, b.placeID, b.channels, now, now+b.shift)

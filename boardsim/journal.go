@@ -188,7 +188,7 @@ func (b *board) write(e firmware.Entry) entry {
 	}
 	at, err := b.f.journal.append(l.view(b.id)) // [CMD-6]
 	if err != nil {
-		b.f.cfg.Log.Error("journal", "board", b.id, "err", err)
+		b.f.cfg.Log.Error("the board's journal could not be written", "board", b.id, "error", err)
 		at = -1
 	}
 	if slices.Contains(b.moved, l.moves()) { // ask the journal: the firmware may have forgotten it, see CMD-5

@@ -52,7 +52,11 @@ func Load(file string) (Plan, error) {
 		if built, e := embedded.ReadFile("plans/" + name + ".yaml"); e == nil && (file == name || file == "plans/"+name+".yaml") {
 			return parse("plans/"+name+".yaml", built)
 		}
-		return Plan{}, fmt.Errorf("no plan %s: neither a file nor one of %s%s", file, strings.Join(Embedded(), ", "), near.Hint(file, Embedded()))
+		hint := near.Hint(file, Embedded())
+		if _, err := os.Stat(file + ".yaml"); err == nil {
+			hint = ", did you mean " + file + ".yaml?"
+		}
+		return Plan{}, fmt.Errorf("no plan %s: neither a file nor one of %s%s", file, strings.Join(Embedded(), ", "), hint)
 	}
 	if err != nil {
 		return Plan{}, err

@@ -86,7 +86,7 @@ func (s *Server) watch() error {
 	}
 	s.watching = clock.Real{}.Every(rotateEvery, func() {
 		if err := s.look(); err != nil && !s.unwatched.Load() {
-			s.cfg.Log.Warn("changes by others", "error", err)
+			s.cfg.Log.Warn("changes by other processes could not be read", "error", err)
 		}
 	})
 	return nil

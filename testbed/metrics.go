@@ -70,7 +70,7 @@ func metricsPage(sources ...prometheus.Gatherer) http.Handler {
 func ServeMetrics(addr, version string, of prometheus.Gatherer) (url string, stop func() error, err error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return "", nil, err
+		return "", nil, taken("metrics", addr, err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metricsPage(ofProcess(version), of))

@@ -1,11 +1,13 @@
 package testbed
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // TestPhoneShowsWhatMatters: on a phone, what failed, why a relay moved and the button of a row are visible without
@@ -18,7 +20,10 @@ func TestPhoneShowsWhatMatters(t *testing.T) {
 	board, door := place.Boards[0].ID, place.Boards[0].Doors[0].ID
 	v := newVisitor(t, tb, 0)
 	v.exchange(v.key)
-	v.permit("a-rather-long-reference-of-a-booking-0001", "01098761234", tb.clk.Now())
+	_, permit := v.permit("a-rather-long-reference-of-a-booking-0001", "01098761234", tb.clk.Now())
+	var link struct{ Data struct{ EntryToken string } }
+	must.OK(t, json.Unmarshal([]byte(permit), &link))
+	v.send("POST", "/entry/open", "", `{"t":"`+link.Data.EntryToken+`","doorId":"`+door+`"}`)
 	v.open(door, "front-1", "sim:refused")
 	v.open(door, "front-2", "")
 	clienttest.Do(t, tb.lab(), http.MethodPost, "/lab/v1/faults", map[string]any{"fault": "slow", "boards": []string{tb.cfg.World.Places[1].Boards[0].ID}}, nil)
@@ -31,6 +36,7 @@ func TestPhoneShowsWhatMatters(t *testing.T) {
 			{"/inbox?place=" + place.ID, `[...document.querySelectorAll("#inbox\\.rows td")].find(e => e.innerText.includes("device_refused"))`},
 			{"/boards/" + board, `document.querySelector("#board\\.journal td[title=command]")`},
 			{"/boards/" + board, `document.querySelector("#board\\.journal td a[href^='/commands/']")`},
+			{"/boards/" + board, `[...document.querySelectorAll("#board\\.journal td:last-child code")].find(e => e.innerText.startsWith("pmt_"))`},
 			{"/boards", `document.querySelector("#boards\\.table td:nth-child(3)")`},
 			{"/people?place=" + place.ID, `document.querySelector("#people\\.grants td a")`},
 			{"/faults", `document.querySelector("#faults\\.armed td button")`},

@@ -29,7 +29,7 @@ func (f *metricsFlag) serve(e *env, of prometheus.Gatherer) (end func(dir string
 	}
 	url, stop, err := testbed.ServeMetrics(f.addr, version(), of)
 	if err != nil {
-		return nil, failf("--metrics %s: %s", f.addr, reason(err))
+		return nil, failf("%s", reason(err))
 	}
 	fmt.Fprintf(e.err, "metrics: %s\n", url)
 	return func(dir string) error {

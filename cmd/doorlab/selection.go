@@ -312,7 +312,11 @@ func scenarioFiles(args []string) ([]*engine.File, error) {
 				named = append(named, file)
 			}
 		case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`):
-			return nil, usagef("%s: neither a file nor a built-in scenario%s ('doorlab check list' lists them)", arg, near.Hint(arg, names))
+			hint := near.Hint(arg, names)
+			if _, err := os.Stat(arg + ".yaml"); err == nil {
+				hint = ", did you mean " + arg + ".yaml?"
+			}
+			return nil, usagef("%s: neither a file nor a built-in scenario%s ('doorlab check list' lists them)", arg, hint)
 		default:
 			paths = append(paths, arg)
 		}

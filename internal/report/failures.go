@@ -44,9 +44,9 @@ func (f Failure) Where() string {
 	return out
 }
 
-// In is the name of the scenario that the step is in, "" if it says no more than the file's name.
+// In is the name of the scenario, "" if it says no more than the failure's title or the file's name.
 func (f Failure) In() string {
-	if f.of == nil || f.Step == nil || f.of.Name == stem(f.of.Path) {
+	if f.of == nil || f.of.Name == f.Title || f.of.Name == stem(f.of.Path) {
 		return ""
 	}
 	return f.of.Name

@@ -178,7 +178,7 @@ func (r *run) played(ops []Op) {
 
 // say writes a line of progress. Called with mu held.
 func (r *run) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(r.live, "%7.1fs  %s\n", (clock.Mono() - r.began).Seconds(), fmt.Sprintf(format, args...))
+	_, _ = fmt.Fprintf(r.live, "%6.1f s  %s\n", (clock.Mono() - r.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // suspect plays a sequence that did not pass once more, with the usual waits, and shrinks it.

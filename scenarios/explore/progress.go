@@ -15,10 +15,10 @@ func (r *run) line() string {
 	defer r.mu.Unlock()
 	s, spent := r.sum, clock.Mono()-r.began
 	s.Seconds = spent.Seconds()
-	out := fmt.Sprintf("%7.1fs  %s", s.Seconds, of("sequences", s.Sequences, r.cfg.Sequences))
+	out := fmt.Sprintf("%6.1f s  %s", s.Seconds, of("sequences", s.Sequences, r.cfg.Sequences))
 	out += fmt.Sprintf(", %.0f per minute, %s, %s", s.PerMinute(), of("operations", s.Operations, r.cfg.Steps), s.found(r.kept))
 	if r.cfg.For > spent && r.ctx.Err() == nil {
-		return out + ", " + (r.cfg.For - spent).Round(time.Second).String() + " left"
+		return out + ", " + amount.Duration((r.cfg.For - spent).Round(time.Second).Seconds()) + " left"
 	}
 	if r.kept > len(s.Failures) {
 		out += ", shortening"

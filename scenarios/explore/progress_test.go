@@ -35,7 +35,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
-			"   15.0s  6 sequences, 24 per minute, ", "1 flaky, 25s left\n", "   30.0s  13 sequences, 26 per minute, ", ", 10s left\n",
+			"  15.0 s  6 sequences, 24 per minute, ", "1 flaky, 25 s left\n", "  30.0 s  13 sequences, 26 per minute, ", ", 10 s left\n",
 			"sequence 3: FAIL: too slow\n", "sequence 3 passes with the usual limits: not counted\n",
 		} {
 			if !strings.Contains(b.String(), want) {

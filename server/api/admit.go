@@ -125,7 +125,7 @@ func (c *call) auditRefusal(e *fail.Error) {
 	err := c.api.cfg.Audit(record.Audit{PlaceID: c.who.PlaceID, KeyID: c.who.KeyID, RequestID: c.id, // [ENT-4]
 		Action: "command.refused", Detail: e.Code})
 	if err != nil {
-		c.api.log(c, slog.LevelWarn, "audit", "err", err)
+		c.api.log(c, slog.LevelWarn, "an entry of the audit log could not be saved", "error", err)
 	}
 }
 

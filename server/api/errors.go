@@ -36,11 +36,11 @@ func (a *api) errorOf(c *call, err error) *fail.Error {
 	case a.cfg.Unavailable != nil && a.cfg.Unavailable(err):
 		if now, last := clock.Mono(), a.said.Load(); last == 0 || now-time.Duration(last) >= time.Second { // once a second at most: a full disk must not flood the log
 			a.said.Store(int64(now))
-			a.log(c, slog.LevelError, "storage unavailable", "err", err)
+			a.log(c, slog.LevelError, "storage unavailable", "error", err)
 		}
 		return fail.New(fail.StorageUnavailable, "the storage is not available; try again")
 	}
-	a.log(c, slog.LevelError, "internal error", "err", err)
+	a.log(c, slog.LevelError, "internal error", "error", err)
 	return internalError()
 }
 

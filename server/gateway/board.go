@@ -148,7 +148,7 @@ func (b *peer) safely(it item) {
 	defer func() {
 		if v := recover(); v != nil {
 			b.g.count.Panics.Add(1)
-			b.g.cfg.Log.Error("uplink", "board", b.id, "channel", it.channel, "panic", v, "stack", string(debug.Stack()))
+			b.g.cfg.Log.Error("a message from a board caused a panic; its connection ends", "board", b.id, "channel", it.channel, "panic", v, "stack", string(debug.Stack()))
 			it.l.close(errPanic)
 		}
 	}()

@@ -63,7 +63,7 @@ func (d *drops) all() map[string]int64 {
 func (b *peer) drop(why, channel, field string, n int) {
 	b.g.drops.add(why, int64(n))
 	if total, tell := b.drops.add(why, int64(n)); tell {
-		b.g.cfg.Log.Warn("uplink dropped", "board", b.id, "channel", channel, "reason", why, "field", field, "total", total)
+		b.g.cfg.Log.Warn("messages from the board dropped", "board", b.id, "channel", channel, "reason", why, "field", field, "total", total)
 	}
 }
 

@@ -32,7 +32,7 @@ func (g *Gateway) Serve(l net.Listener) error {
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("gateway: %w", err)
 		default:
-			g.cfg.Log.Warn("accept", "error", err, "pause", pause)
+			g.cfg.Log.Warn("a board's connection could not be accepted", "error", err, "pause", pause)
 			g.count.AcceptErrors.Add(1)
 			g.sleep(pause)
 			pause = min(2*pause, time.Second)

@@ -63,7 +63,7 @@ func (s *session) safely(do func() error) bool {
 	defer func() {
 		if v := recover(); v != nil {
 			s.g.count.Panics.Add(1)
-			s.g.cfg.Log.Error("connection", "panic", v)
+			s.g.cfg.Log.Error("a board's connection caused a panic and ends", "panic", v)
 		}
 		if err != nil {
 			s.end(err)

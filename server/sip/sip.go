@@ -181,7 +181,7 @@ func (s *Server) answer(req *msg.Request) (status int, reason string) {
 	from := s.national(callerID(req)) // "" for a caller who withholds it: the decision is made all the same, see ENT-2
 	res, err := s.cfg.Caller.Call(s.ctx, to, from)
 	if err != nil {
-		s.cfg.Log.Error("sip: call failed", "err", err)
+		s.cfg.Log.Error("sip: call failed", "error", err)
 		return 500, "Server Internal Error"
 	}
 	return statusOf(res)
@@ -221,6 +221,6 @@ func statusOf(r entry.CallResult) (status int, reason string) {
 
 func (s *Server) respond(req *msg.Request, tx msg.ServerTransaction, status int, reason string) {
 	if err := tx.Respond(msg.NewResponseFromRequest(req, status, reason, nil)); err != nil {
-		s.cfg.Log.Warn("sip: answer not sent", "status", status, "err", err)
+		s.cfg.Log.Warn("sip: answer not sent", "status", status, "error", err)
 	}
 }

@@ -50,7 +50,7 @@ func OTLP(ctx context.Context, collector string, log *slog.Logger) (*Tracer, err
 		return nil, err
 	}
 	if log != nil {
-		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("the collector didn't accept spans", "err", err) }))
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("the collector didn't accept spans", "error", err) }))
 	}
 	return New(sdktrace.NewBatchSpanProcessor(e)), nil
 }

@@ -102,7 +102,7 @@ func (w *worlds) progress() string {
 	gone, n, left := clock.Mono()-w.began, w.counts().Decisions, "?"
 	share := played.Seconds() / w.c.For.Seconds()
 	if share > 0.001 {
-		left = (time.Duration(float64(gone)/share) - gone).Round(time.Second).String()
+		left = amount.Duration((time.Duration(float64(gone)/share) - gone).Round(time.Second).Seconds())
 	}
 	return fmt.Sprintf("%s  %3.0f%%  %s, %.0f/s, %s left, heap %d MB", w.c.Start.Add(played).UTC().Format("2006-01-02 15:04"), 100*share, amount.Many(n, "decision"), float64(n)/gone.Seconds(), left, heap()>>20)
 }

@@ -36,7 +36,7 @@ type Event struct {
 	OccurredAt  stamp.Time `json:"occurredAt"`
 	RecordedAt  stamp.Time `json:"recordedAt"`
 
-	// Late A command answered 504 that turned out to have opened.
+	// Late The command was answered with 504, but the door turned out to have opened.
 	Late bool `json:"late"`
 }
 
@@ -101,7 +101,7 @@ type ScheduleDay struct {
 	Date    string `json:"date"`
 	Weekday string `json:"weekday"`
 
-	// Open Whether the day has opening hours of its own. They may be part of an interval that began the day before; what a night takes of the next day counts for the day on which it begins.
+	// Open Whether the day has opening hours of its own. They may have been merged into an interval that began the day before; the hours after midnight of a night count for the day on which it begins.
 	Open      bool       `json:"open"`
 	Intervals []Interval `json:"intervals"`
 	Note      *Note      `json:"note"`
@@ -111,7 +111,7 @@ type ScheduleDay struct {
 type Token struct {
 	AccessToken string `json:"accessToken"`
 
-	// ExpiresIn Seconds, 900.
+	// ExpiresIn In seconds: 900.
 	ExpiresIn int      `json:"expiresIn"`
 	PlaceID   string   `json:"placeId"`
 	Scopes    []string `json:"scopes"`

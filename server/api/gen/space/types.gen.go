@@ -20,7 +20,7 @@ type CreatePermitBody struct {
 	StartsAt stamp.Time `json:"startsAt"`
 	EndsAt   stamp.Time `json:"endsAt"`
 
-	// DoorIDs Doors of this place, at most 200; duplicates collapse.
+	// DoorIDs Doors of this place, at most 200; duplicates count once.
 	DoorIDs DoorIds `json:"doorIds,omitempty,omitzero"`
 }
 
@@ -34,7 +34,7 @@ type CreateReservationBody struct {
 	StartsAt stamp.Time `json:"startsAt"`
 	EndsAt   stamp.Time `json:"endsAt"`
 
-	// DoorIDs Doors of this place, at most 200; duplicates collapse.
+	// DoorIDs Doors of this place, at most 200; duplicates count once.
 	DoorIDs DoorIds `json:"doorIds,omitempty,omitzero"`
 }
 
@@ -49,7 +49,7 @@ type Customer struct {
 	UpdatedAt   stamp.Time `json:"updatedAt"`
 }
 
-// DoorIds Doors of this place, at most 200; duplicates collapse.
+// DoorIds Doors of this place, at most 200; duplicates count once.
 type DoorIds = []string
 
 // EntryOpen defines model for EntryOpen.
@@ -79,7 +79,7 @@ type Import struct {
 	// Source The originating system.
 	Source string `json:"source"`
 
-	// Items Rows; a bad row fails by itself.
+	// Items The rows. A bad one fails without affecting the others.
 	Items []json.RawMessage `json:"items"`
 }
 
