@@ -25,11 +25,21 @@ import (
 	"github.com/doorlab/doorlab/testbed"
 )
 
+// checking is what the flags of check say.
+type checking struct {
+	target  targetFlags
+	pick    selection
+	view    view
+	metrics metricsFlag
+	options engine.Options
+	out     string
+	asJSON  bool
+	watch   bool
+}
+
 func checkCommand(e *env) *cobra.Command {
-	f, pick, v, m := &targetFlags{}, &selection{}, &view{}, &metricsFlag{}
-	var out, config string
-	var asJSON bool
-	o := engine.Options{}
+	x := &checking{}
+	var config string
 	c := &cobra.Command{
 		Use:   "check [NAME|FILE|DIR...]",
 		Short: "Run scenarios and judge every guarantee",
@@ -43,50 +53,29 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
   doorlab check idempotency_keys                  # one built-in scenario
   doorlab check --clause OFF-2 --repeat 3         # the scenarios for one guarantee, three times
   doorlab check my-outage.yaml scenarios/         # your own scenarios
+  doorlab check --watch my-outage.yaml            # ... again whenever you save the file
   doorlab check --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ... my-outage.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := cmp.Or(f.check(), pick.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
+			o := &x.options
+			if err := cmp.Or(x.target.check(), x.pick.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
 				atLeast("parallel", o.Parallel, 1), atLeast("timeout", o.Timeout, 0)); err != nil {
 				return err
 			}
-			var err error
-			if pick.part, err = pick.shardFlag.shard(e.getenv); err != nil {
-				return err
+			if x.watch {
+				return watch(c.Context(), e, append(slices.Clip(args), x.target.world), func() error { return x.once(c, e, args) })
 			}
-			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) })
-			if err != nil {
-				return err
-			}
-			if err := knownVars(o.Vars, files); err != nil {
-				return err
-			}
-			out = cmp.Or(out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(f.seed, 1), 10)))
-			f.all = len(args) > 0 && c.Flags().Changed("boards")
-			if pick.shuffle != "" && !v.quiet {
-				fmt.Fprintf(e.err, "shuffled; --shuffle=%s repeats the order\n", pick.shuffle)
-			}
-			o.Shard = pick.mine(args)
-			o.Whole = pick.whole(args) && o.Shard == nil
-			s := v.screen(e)
-			o.Seed, o.Verbose, o.Progress, o.Terminal, o.Width, o.Colors = max(f.seed, 1), f.verbose, s.W, s.Terminal, s.Width, v.colors(e, e.err)
-			o.Metrics = engine.NewMetrics()
-			end, err := m.serve(e, o.Metrics.Gatherer())
-			if err != nil {
-				return err
-			}
-			err = runCheck(c.Context(), e, f, files, out, printer{v, asJSON}, o)
-			return cmp.Or(err, end(out))
+			return x.once(c, e, args)
 		},
 	}
-	f.add(c, 1000)
+	x.target.add(c, 1000)
 	c.Flags().Lookup("boards").Usage = "number of simulated boards in scenarios about fleets and, if you give this flag, in files that you name; others have up to 20 (not with --world)"
-	pick.add(c)
-	v.add(c)
-	m.add(c)
-	s := c.Flags()
+	x.pick.add(c)
+	x.view.add(c)
+	x.metrics.add(c)
+	s, o := c.Flags(), &x.options
 	s.StringVar(&config, "config", "", "YAML file whose keys are flag names")
-	s.StringVar(&out, "out", "", "run directory (default: runs/<time>-<seed>)")
-	s.BoolVar(&asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
+	s.StringVar(&x.out, "out", "", "run directory (default: runs/<time>-<seed>)")
+	s.BoolVar(&x.asJSON, "json", false, "print the verdicts as JSON on stdout instead of the table")
 	s.BoolVar(&o.AllowHost, "allow-host", false, "allow load against a target on another machine")
 	s.StringToStringVar(&o.Vars, "var", nil, "override a variable of the scenario files, `name=value`")
 	s.Lookup("var").DefValue = "" // pflag would print (default [])
@@ -94,8 +83,40 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 	s.IntVar(&o.Parallel, "parallel", 6, "how many worlds run at a time; scenarios with load always run alone")
 	s.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "longest time for one scenario (wall time; 0: no limit)")
 	s.StringSliceVar(&o.Require, "require-clause", nil, "guarantee that must be proven, `ID` or all: the run is INVALID otherwise (repeatable; the whole built-in suite: all)")
+	s.BoolVar(&x.watch, "watch", false, "run again whenever one of the files, or the world file, changes")
 	c.AddCommand(listCommand(e), lintCommand(e), newCommand(e))
 	return c
+}
+
+// once chooses the files, plays them and prints their verdicts.
+func (x *checking) once(c *cobra.Command, e *env, args []string) (err error) {
+	if x.pick.part, err = x.pick.shardFlag.shard(e.getenv); err != nil {
+		return err
+	}
+	files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return x.pick.files(args) })
+	if err != nil {
+		return err
+	}
+	o := x.options
+	if err := knownVars(o.Vars, files); err != nil {
+		return err
+	}
+	out := cmp.Or(x.out, filepath.Join("runs", clock.WallNow().UTC().Format("20060102-150405")+"-"+strconv.FormatInt(max(x.target.seed, 1), 10)))
+	x.target.all = len(args) > 0 && c.Flags().Changed("boards")
+	if x.pick.shuffle != "" && !x.view.quiet {
+		fmt.Fprintf(e.err, "shuffled; --shuffle=%s repeats the order\n", x.pick.shuffle)
+	}
+	o.Shard = x.pick.mine(args)
+	o.Whole = x.pick.whole(args) && o.Shard == nil
+	s := x.view.screen(e)
+	o.Seed, o.Verbose, o.Progress, o.Terminal, o.Width, o.Colors = max(x.target.seed, 1), x.target.verbose, s.W, s.Terminal, s.Width, x.view.colors(e, e.err)
+	o.Metrics = engine.NewMetrics()
+	end, err := x.metrics.serve(e, o.Metrics.Gatherer())
+	if err != nil {
+		return err
+	}
+	err = runCheck(c.Context(), e, &x.target, files, out, printer{&x.view, x.asJSON}, o)
+	return cmp.Or(err, end(out))
 }
 
 // knownVars rejects a --var that no file uses, because it would change nothing.
