@@ -35,6 +35,7 @@ type checking struct {
 	out     string
 	asJSON  bool
 	watch   bool
+	since   string // run directory to compare with
 }
 
 func checkCommand(e *env) *cobra.Command {
@@ -83,6 +84,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
 	s.IntVar(&o.Parallel, "parallel", 6, "how many worlds run at a time; scenarios with load always run alone")
 	s.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "longest time for one scenario (wall time; 0: no limit)")
 	s.StringSliceVar(&o.Require, "require-clause", nil, "guarantee that must be proven, `ID` or all: the run is INVALID otherwise (repeatable; the whole built-in suite: all)")
+	s.StringVar(&x.since, "baseline", "", "run directory to compare the verdicts with")
 	s.BoolVar(&x.watch, "watch", false, "run again whenever one of the files, or the world file, changes")
 	c.AddCommand(listCommand(e), lintCommand(e), newCommand(e))
 	return c
@@ -96,6 +98,12 @@ func (x *checking) once(c *cobra.Command, e *env, args []string) (err error) {
 	files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return x.pick.files(args) })
 	if err != nil {
 		return err
+	}
+	var was report.Result
+	if x.since != "" {
+		if was, err = verdictsIn("baseline", x.since); err != nil {
+			return err
+		}
 	}
 	o := x.options
 	if err := knownVars(o.Vars, files); err != nil {
@@ -115,7 +123,11 @@ func (x *checking) once(c *cobra.Command, e *env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	err = runCheck(c.Context(), e, &x.target, files, out, printer{&x.view, x.asJSON}, o)
+	err = runCheck(c.Context(), e, &x.target, files, out, printer{&x.view, x.asJSON}, o, func(res *engine.Result) {
+		if x.since != "" {
+			res.Note("compared with %s: %s", x.since, report.Since(was, *res))
+		}
+	})
 	return cmp.Or(err, end(out))
 }
 
@@ -138,7 +150,7 @@ func knownVars(given map[string]string, files []*engine.File) error {
 	return nil
 }
 
-func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, p printer, o engine.Options) error {
+func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File, out string, p printer, o engine.Options, compare func(*engine.Result)) error {
 	release, err := hold(out, false)
 	if err != nil {
 		return err
@@ -153,6 +165,7 @@ func runCheck(ctx context.Context, e *env, f *targetFlags, files []*engine.File,
 		return failf("%s", err)
 	}
 	res.Version = build()
+	compare(&res)
 	return p.finish(ctx, e, out, res)
 }
 

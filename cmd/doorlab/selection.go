@@ -230,7 +230,7 @@ func failedIn(dir string) (paths []string, err error) {
 			return nil, usagef("--failed: the directory runs/ has no run of check; name a run directory with --failed=DIR")
 		}
 	}
-	res, err := verdictsIn(dir)
+	res, err := verdictsIn("failed", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func newest(runs string) string {
 	slices.SortFunc(found, func(a, b string) int { return changed(b).Compare(changed(a)) })
 	for _, file := range found {
 		dir := filepath.Dir(file)
-		res, err := verdictsIn(dir)
+		res, err := verdictsIn("failed", dir)
 		if err == nil && slices.ContainsFunc(res.Files, func(f report.FileResult) bool { return slices.Contains(scenarioEndings, filepath.Ext(f.Path)) }) {
 			return dir
 		}
@@ -259,13 +259,13 @@ func newest(runs string) string {
 // scenarioEndings are those of scenario files.
 var scenarioEndings = []string{".yaml", ".yml"}
 
-func verdictsIn(dir string) (res report.Result, err error) {
+func verdictsIn(flag, dir string) (res report.Result, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
 	if err != nil {
-		return res, usagef("--failed: %s is not a run directory: %s", dir, reason(err))
+		return res, usagef("--%s: %s is not a run directory: %s", flag, dir, reason(err))
 	}
 	if err := json.Unmarshal(raw, &res); err != nil {
-		return res, usagef("--failed: %s: %s", dir, err)
+		return res, usagef("--%s: %s: %s", flag, dir, err)
 	}
 	return res, nil
 }
