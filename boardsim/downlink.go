@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/boardsim/fault"
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 )
@@ -183,11 +184,7 @@ func (c *changes) decode(placeID string, payload []byte) (firmware.Event, error)
 	if c.places == nil {
 		c.places = map[string]*recent{}
 	}
-	r := c.places[placeID]
-	if r == nil {
-		r = &recent{known: map[digest]*firmware.Change{}}
-		c.places[placeID] = r
-	}
+	r := each.Made(c.places, placeID, func() *recent { return &recent{known: map[digest]*firmware.Change{}} })
 	c.mu.Unlock()
 	key := digestOf(payload)
 	r.mu.Lock()

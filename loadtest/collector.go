@@ -144,12 +144,7 @@ func (c *collector) answerRate(from, seconds float64) float64 {
 }
 
 func (c *collector) of(m map[vocab.Outcome]*hdrhistogram.Histogram, name vocab.Outcome) *hdrhistogram.Histogram {
-	h := m[name]
-	if h == nil {
-		h = newHistogram()
-		m[name] = h
-	}
-	return h
+	return each.Made(m, name, newHistogram)
 }
 
 func (c *collector) dist(outcome vocab.Outcome, service bool) *hdrhistogram.Histogram {
@@ -222,12 +217,7 @@ func (s *series) add(due, sent, since, lag time.Duration, outcome vocab.Outcome)
 }
 
 func (s *series) point(i int) *Point {
-	p := s.points[i]
-	if p == nil {
-		p = &Point{Second: i, Outcomes: map[vocab.Outcome]int64{}}
-		s.points[i] = p
-	}
-	return p
+	return each.Made(s.points, i, func() *Point { return &Point{Second: i, Outcomes: map[vocab.Outcome]int64{}} })
 }
 
 func (s *series) settle(i int) {

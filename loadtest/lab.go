@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/plot"
 	"github.com/doorlab/doorlab/internal/report"
@@ -97,10 +98,7 @@ func (f *faultTimes) see(e *history.Event, at float64) {
 			if h := f.hits[name]; h != nil && at-h.To > hitsApart {
 				f.close(f.hits, name, h.To)
 			}
-			if f.hits[name] == nil {
-				f.hits[name] = &FaultTime{Fault: name, From: at}
-			}
-			f.hits[name].Hits++
+			each.Made(f.hits, name, func() *FaultTime { return &FaultTime{Fault: name, From: at} }).Hits++
 			f.hits[name].To = at
 		}
 	}
@@ -124,14 +122,10 @@ func (f *faultTimes) line(e *history.Event, at float64) {
 	if lossy {
 		name = lossyLine
 	}
-	if f.lines[name] == nil {
-		f.lines[name] = map[string]bool{}
-	}
-	f.lines[name][e.BoardID] = true
-	if f.open[name] == nil {
-		f.open[name] = &FaultTime{Fault: name, From: at}
-	}
-	f.open[name].Boards = max(f.open[name].Boards, len(f.lines[name]))
+	boards := each.Made(f.lines, name, func() map[string]bool { return map[string]bool{} })
+	boards[e.BoardID] = true
+	open := each.Made(f.open, name, func() *FaultTime { return &FaultTime{Fault: name, From: at} })
+	open.Boards = max(open.Boards, len(boards))
 }
 
 func (f *faultTimes) close(from map[string]*FaultTime, name string, at float64) {

@@ -11,6 +11,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -254,11 +255,8 @@ func mergeSeries(start time.Time, parts []Result) []Point {
 	for _, part := range parts {
 		shift := int(math.Round(part.Started.Sub(start).Seconds()))
 		for _, p := range part.Series {
-			to := all[p.Second+shift]
-			if to == nil {
-				to = &Point{Second: p.Second + shift, Outcomes: map[vocab.Outcome]int64{}}
-				all[p.Second+shift] = to
-			}
+			second := p.Second + shift
+			to := each.Made(all, second, func() *Point { return &Point{Second: second, Outcomes: map[vocab.Outcome]int64{}} })
 			if n := float64(to.Planned + p.Planned); n > 0 {
 				to.P50 = round((to.P50*float64(to.Planned)+p.P50*float64(p.Planned))/n, 3)
 			}

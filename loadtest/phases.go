@@ -6,6 +6,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -72,10 +73,7 @@ func newPhases(of Result) phases {
 func (p phases) add(events []history.Event) {
 	sent, ways := map[string]int64{}, map[string]*way{}
 	of := func(id string) *way {
-		if ways[id] == nil {
-			ways[id] = &way{}
-		}
-		return ways[id]
+		return each.Made(ways, id, func() *way { return &way{} })
 	}
 	first := func(at *int64, ns int64) {
 		if *at == 0 {

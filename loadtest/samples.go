@@ -42,11 +42,7 @@ func slower(a, b Sample) int { return cmp.Or(cmp.Compare(b.Since, a.Since), cmp.
 
 // take keeps the request if it is among the first or the slowest of its outcome; make is called only then.
 func (s samples) take(outcome vocab.Outcome, since float64, make func() Sample) {
-	of := s[outcome]
-	if of == nil {
-		of = &sampled{}
-		s[outcome] = of
-	}
+	of := each.Made(s, outcome, func() *sampled { return &sampled{} })
 	early, late := len(of.first) < firstKept, len(of.slow) < slowestKept || since > of.slow[len(of.slow)-1].Since
 	if !early && !late {
 		return

@@ -154,9 +154,6 @@ func (s *Set) unit(parts ...string) float64 {
 
 // draw is a board's next random number of a fault.
 func (s *Set) draw(a *armed, boardID string) float64 {
-	if a.draws == nil {
-		a.draws = map[string]uint64{}
-	}
-	a.draws[boardID]++
+	each.Put(&a.draws, boardID, a.draws[boardID]+1)
 	return s.unit(a.id, boardID, strconv.FormatUint(a.draws[boardID], 10))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // handle responds to a packet from the server.
@@ -53,10 +54,7 @@ func (l *light) message(pk *packets.Packet) error {
 		if l.halves[pk.PacketID] { // again, because the PUBREC was lost
 			return l.write(&ack)
 		}
-		if l.halves == nil {
-			l.halves = map[uint16]bool{}
-		}
-		l.halves[pk.PacketID] = true
+		each.Put(&l.halves, pk.PacketID, true)
 	}
 	l.cfg.Receive(pk.TopicName, pk.Payload)
 	if ack.FixedHeader.Type == 0 {

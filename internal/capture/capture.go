@@ -4,6 +4,8 @@ package capture
 import (
 	"strings"
 	"sync"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Text is what was written. The zero value is empty. Safe for concurrent use.
@@ -49,9 +51,6 @@ func (t *Text) Says(want string) <-chan struct{} {
 		close(c)
 		return c
 	}
-	if t.waits == nil {
-		t.waits = map[chan struct{}]string{}
-	}
-	t.waits[c] = want
+	each.Put(&t.waits, c, want)
 	return c
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Flight counts what is in flight, so that a jump of virtual time can wait for it: work in progress (Begin),
@@ -79,11 +81,7 @@ func (f *Flight) move(boardID string, d, unsure int) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := f.lines[boardID]
-	if l == nil {
-		l = &line{}
-		f.lines[boardID] = l
-	}
+	l := each.Made(f.lines, boardID, func() *line { return &line{} })
 	f.moves++
 	if l.out+d < 0 {
 		return

@@ -37,3 +37,21 @@ func Set[K comparable, T any](in []T, f func(T) K) map[K]bool {
 	}
 	return out
 }
+
+// Made is the value of a key, which f makes where m has none.
+func Made[K comparable, V any](m map[K]V, key K, f func() V) V {
+	v, ok := m[key]
+	if !ok {
+		v = f()
+		m[key] = v
+	}
+	return v
+}
+
+// Put gives a key its value; *m may be nil until then.
+func Put[K comparable, V any](m *map[K]V, key K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = v
+}

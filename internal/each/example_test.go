@@ -27,3 +27,17 @@ func ExampleSet() {
 	fmt.Println(each.Set([]int{1, 2, 2}, strconv.Itoa))
 	// Output: map[1:true 2:true]
 }
+
+func ExampleMade() {
+	lengths := map[string]int{"a": 9}
+	fmt.Println(each.Made(lengths, "a", func() int { return 1 }), each.Made(lengths, "b", func() int { return 1 }), lengths)
+	// Output: 9 1 map[a:9 b:1]
+}
+
+func ExamplePut() {
+	var m map[string]int
+	each.Put(&m, "a", 1)
+	each.Put(&m, "b", 2)
+	fmt.Println(m)
+	// Output: map[a:1 b:2]
+}

@@ -108,11 +108,7 @@ func (r *Recorder) Wants(placeID string, customer, live bool) bool {
 	r.gate.Lock()
 	defer r.gate.Unlock()
 	name := boxOf(placeID, customer)
-	b := r.gate.of[name]
-	if b == nil {
-		b = &bucket{tokens: float64(10 * r.cfg.Rate), last: now}
-		r.gate.of[name] = b
-	}
+	b := each.Made(r.gate.of, name, func() *bucket { return &bucket{tokens: float64(10 * r.cfg.Rate), last: now} })
 	b.tokens = min(b.tokens+(now-b.last).Seconds()*float64(r.cfg.Rate), float64(10*r.cfg.Rate))
 	b.last = now
 	if b.tokens < 1 {

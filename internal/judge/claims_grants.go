@@ -5,16 +5,14 @@ import (
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/amount"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // book has one tally per clause.
 type book map[string]*tally
 
 func (b book) of(clause string) *tally {
-	if b[clause] == nil {
-		b[clause] = &tally{}
-	}
-	return b[clause]
+	return each.Made(b, clause, func() *tally { return &tally{} })
 }
 
 // breach records a breach by a call under some clauses.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -139,10 +140,7 @@ func (v *View) tooClose(a, b *history.Event, u int64) {
 	if u >= nobodyKnows { // every pair
 		return
 	}
-	if v.clocks.unordered == nil {
-		v.clocks.unordered = map[[2]int64]bool{}
-	}
-	v.clocks.unordered[[2]int64{min(a.Seq, b.Seq), max(a.Seq, b.Seq)}] = true
+	each.Put(&v.clocks.unordered, [2]int64{min(a.Seq, b.Seq), max(a.Seq, b.Seq)}, true)
 }
 
 // sooner orders two events of one process, or any two for display: by wall time if both have a stamp, else by arrival.

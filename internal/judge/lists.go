@@ -244,10 +244,7 @@ func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
 		if row["late"] == true {
 			kind += " late"
 		}
-		if kinds[id] == nil {
-			kinds[id] = map[string]int{}
-		}
-		kinds[id][kind]++
+		each.Made(kinds, id, func() map[string]int { return map[string]int{} })[kind]++
 	}
 	due := v.shown(r, told)
 	t.checked += len(due)

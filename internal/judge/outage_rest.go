@@ -185,10 +185,7 @@ func (r *rester) age(e *history.Event) {
 }
 
 func (r *rester) channel(n int) *restingChannel {
-	if r.channels[n] == nil {
-		r.channels[n] = &restingChannel{}
-	}
-	return r.channels[n]
+	return each.Made(r.channels, n, func() *restingChannel { return &restingChannel{} })
 }
 
 func (r *rester) actuation(e *history.Event) {

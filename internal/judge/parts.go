@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -72,10 +73,7 @@ func (p *Parts) See(e *history.Event) {
 	if e.PlaceID == "" {
 		return
 	}
-	if w.owners == nil {
-		w.owners = map[string]string{}
-	}
-	w.owners[e.PlaceID] = e.PlaceID
+	each.Put(&w.owners, e.PlaceID, e.PlaceID)
 	switch e.Kind {
 	case history.Door, history.Online:
 		for _, id := range []string{e.BoardID, e.DoorID} {

@@ -3,6 +3,7 @@ package judge
 import (
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -54,17 +55,15 @@ func (v *View) relaysOf(b book, x *board) {
 		case history.Wiped, history.Detached, history.Attached, history.Door: // the board starts over
 			drives = map[int]*drive{}
 		case history.Actuation, history.Released:
-			if drives[e.Channel] == nil {
-				drives[e.Channel] = &drive{}
-			}
+			own := each.Made(drives, e.Channel, func() *drive { return &drive{} })
 			if e.Kind == history.Released {
-				drives[e.Channel].falls(b, x, e)
+				own.falls(b, x, e)
 				continue
 			}
 			for _, d := range drives {
 				d.goesOn(b, x, e)
 			}
-			drives[e.Channel].moves(b, x, e, v.notedLate(e))
+			own.moves(b, x, e, v.notedLate(e))
 		}
 	}
 	if spans := x.spans(); len(spans) > 0 && spans[len(spans)-1].to == never { // it is connected at the end

@@ -3,6 +3,7 @@ package judge
 import (
 	"maps"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -94,10 +95,7 @@ func (w *weighed) take(r ruling) {
 			w.despite++
 		}
 		if r.kind != "" {
-			if w.kinds == nil {
-				w.kinds = map[string]bool{}
-			}
-			w.kinds[r.kind] = true
+			each.Put(&w.kinds, r.kind, true)
 		}
 	default:
 		w.kept++

@@ -236,12 +236,7 @@ func (v *View) add(e *history.Event) {
 
 func (v *View) addCommand(e *history.Event) {
 	if e.Key != "" {
-		k := v.keys[e.Key]
-		if k == nil {
-			k = &keyUse{key: e.Key}
-			v.keys[e.Key] = k
-		}
-		k.add(e)
+		each.Made(v.keys, e.Key, func() *keyUse { return &keyUse{key: e.Key} }).add(e)
 	}
 	switch named := e.CommandID != ""; {
 	case e.Kind == history.Answer && !named && e.Status == 200 && e.Meaning != "":

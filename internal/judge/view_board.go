@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
 func (v *View) board(id string) *board {
-	b := v.boards[id]
-	if b == nil {
-		b = &board{id: id}
-		v.boards[id] = b
-	}
-	return b
+	return each.Made(v.boards, id, func() *board { return &board{id: id} })
 }
 
 // seat is the id of a board whose simulated board was detached: a real one, which inherits nothing, speaks for it until
@@ -107,10 +103,7 @@ func (b *board) add(v *View, e *history.Event) {
 	case history.Netloss, history.Released:
 		b.onsite = append(b.onsite, e)
 	case history.Dropped:
-		if b.dropped == nil {
-			b.dropped = map[int64]bool{}
-		}
-		b.dropped[e.RecordSeq] = true
+		each.Put(&b.dropped, e.RecordSeq, true)
 	}
 }
 
@@ -142,12 +135,7 @@ func moved(e *history.Event) bool {
 }
 
 func (v *View) place(id string) *place {
-	p := v.places[id]
-	if p == nil {
-		p = &place{id: id, digests: map[int64]string{}}
-		v.places[id] = p
-	}
-	return p
+	return each.Made(v.places, id, func() *place { return &place{id: id, digests: map[int64]string{}} })
 }
 
 func (p *place) add(e *history.Event) {

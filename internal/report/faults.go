@@ -50,12 +50,10 @@ func (res *Result) faultUses() (out []FaultUse) {
 	sum := map[string]*FaultUse{}
 	for _, f := range res.Files {
 		for _, u := range f.Faults {
-			if sum[u.Fault] == nil {
-				sum[u.Fault] = &FaultUse{Fault: u.Fault, Clauses: map[string]int{}}
-			}
-			sum[u.Fault].Hits += u.Hits
+			all := each.Made(sum, u.Fault, func() *FaultUse { return &FaultUse{Fault: u.Fault, Clauses: map[string]int{}} })
+			all.Hits += u.Hits
 			for c, n := range u.Clauses {
-				sum[u.Fault].Clauses[c] += n
+				all.Clauses[c] += n
 			}
 		}
 	}

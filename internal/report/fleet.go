@@ -5,6 +5,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/plot"
 )
@@ -33,11 +34,7 @@ func NewFleet() *Fleet {
 }
 
 func (f *Fleet) board(e *history.Event) *boardState {
-	b := f.boards[e.BoardID]
-	if b == nil {
-		b = &boardState{}
-		f.boards[e.BoardID] = b
-	}
+	b := each.Made(f.boards, e.BoardID, func() *boardState { return &boardState{} })
 	if e.PlaceID != "" {
 		b.place = e.PlaceID
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/scenarios/evidence"
 )
@@ -51,10 +52,7 @@ func (x *frame) byReason(out fields) string {
 	}
 	for _, c := range claims {
 		if !fits(c) {
-			if x.res.Unfit == nil {
-				x.res.Unfit = map[string]string{}
-			}
-			x.res.Unfit[c] = fmt.Sprintf("the decision had another reason (line %d: %s)", x.step.pos.Line, reason)
+			each.Put(&x.res.Unfit, c, fmt.Sprintf("the decision had another reason (line %d: %s)", x.step.pos.Line, reason))
 		}
 	}
 	x.res.Clauses = slices.DeleteFunc(slices.Clone(x.res.Clauses), func(c string) bool { return !fits(c) })

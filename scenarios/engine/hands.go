@@ -12,6 +12,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/byhand"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // theHand is the name of a connection that has none; theEnd stands for the end of a connection among the channels.
@@ -37,10 +38,8 @@ func (s *hands) get(name string) *hand {
 func (s *hands) put(name string, h *hand) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byName == nil {
-		s.byName = map[string]*hand{}
-	}
-	s.byName[name], s.all = h, append(s.all, h)
+	each.Put(&s.byName, name, h)
+	s.all = append(s.all, h)
 }
 
 // hangUp ends all connections.

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/scenarios/expression"
 	"github.com/google/uuid"
@@ -35,11 +36,8 @@ func (u *undo) add(name string, back func(ctx context.Context) error) {
 func (u *undo) remember(in *[]func(ctx context.Context) error, name string, back func(ctx context.Context) error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.seen == nil {
-		u.seen = map[string]bool{}
-	}
 	if !u.seen[name] {
-		u.seen[name] = true
+		each.Put(&u.seen, name, true)
 		*in = append(*in, back)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -57,11 +58,7 @@ func (w *Watch) Met(e *expression.Expr, asWanted bool, res *report.Step, view fu
 	if w.seen == nil {
 		w.seen = map[*expression.Expr]*watched{}
 	}
-	one := w.seen[e]
-	if one == nil {
-		one = &watched{}
-		w.seen[e] = one
-	}
+	one := each.Made(w.seen, e, func() *watched { return &watched{} })
 	if one.differs = one.differs || !asWanted; !one.differs {
 		v := view()
 		v.expr = e

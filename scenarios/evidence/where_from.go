@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -120,10 +121,7 @@ func (h *Past) Forget(name string) {
 func (h *Past) Reached(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.reached == nil {
-		h.reached = map[string]bool{}
-	}
-	h.reached[name] = true
+	each.Put(&h.reached, name, true)
 }
 
 // Captured says that names were captured from an answer, in their order. env is everything that the expressions saw

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
@@ -237,12 +238,7 @@ func (s *Service) Found(placeID string, rev int64) {
 func (s *Service) place(id string) *target {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.places[id]
-	if p == nil {
-		p = &target{id: id, peers: map[*peer]bool{}}
-		s.places[id] = p
-	}
-	return p
+	return each.Made(s.places, id, func() *target { return &target{id: id, peers: map[*peer]bool{}} })
 }
 
 // peer finds a connected board; nil if the epoch is not its current one.

@@ -6,6 +6,8 @@ package fail
 import (
 	"errors"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // ErrNotFound is what a rule package's Store returns for a row that doesn't exist.
@@ -81,10 +83,7 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 func New(code, message string, details ...any) *Error {
 	e := &Error{Code: code, Message: message}
 	for i := 0; i+1 < len(details); i += 2 {
-		if e.Details == nil {
-			e.Details = map[string]any{}
-		}
-		e.Details[details[i].(string)] = details[i+1]
+		each.Put(&e.Details, details[i].(string), details[i+1])
 	}
 	return e
 }

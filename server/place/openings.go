@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // Openings are people's openings in progress: from reading a place's grants, windows and hours until the command is
@@ -28,10 +30,7 @@ func (o *Openings) Begin(placeID string) (end func()) {
 	if o.now == nil {
 		o.now = map[string]map[*opening]struct{}{}
 	}
-	if o.now[placeID] == nil {
-		o.now[placeID] = map[*opening]struct{}{}
-	}
-	o.now[placeID][x] = struct{}{}
+	each.Made(o.now, placeID, func() map[*opening]struct{} { return map[*opening]struct{}{} })[x] = struct{}{}
 	return sync.OnceFunc(func() { o.end(placeID, x) })
 }
 

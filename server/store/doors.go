@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -77,10 +78,7 @@ func remembered[T any](d *doors, in *map[string]T, id string, read func() (T, er
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.age == age {
-		if *in == nil {
-			*in = map[string]T{}
-		}
-		(*in)[id] = found
+		each.Put(in, id, found)
 	}
 	return found, nil
 }

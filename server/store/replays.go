@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // replays are repeated answers that no record counts yet. They are written with the next commit or, after a while, with
@@ -79,10 +80,7 @@ func (r *replays) written(of map[string]int64, early []string, err error) {
 			since = now
 		}
 		if now-since < replaysEarly {
-			if r.early == nil {
-				r.early = map[string]time.Duration{}
-			}
-			r.early[id] = since
+			each.Put(&r.early, id, since)
 			r.count(id, of[id])
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/server/store/db"
 )
 
@@ -41,10 +42,7 @@ func (t *totals) grants(tx *Tx, placeID, kind string) (int64, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.of == nil {
-		t.of = map[totalOf]total{}
-	}
-	t.of[of] = total{at, n}
+	each.Put(&t.of, of, total{at, n})
 	return n, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/age"
 	"github.com/doorlab/doorlab/server/store/db"
@@ -57,10 +58,7 @@ func (t *Tx) place(placeID string) (*placeState, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.places == nil {
-		t.places = map[string]*placeState{}
-	}
-	t.places[placeID] = p
+	each.Put(&t.places, placeID, p)
 	return p, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // moment is a time at which things happen: first mishaps, one after the other, then changes, at all places at once,
@@ -123,10 +125,7 @@ func (d *drawing) strides() time.Duration {
 
 func (d *drawing) moment(at time.Time) *moment {
 	ms := at.UnixMilli()
-	if d.at[ms] == nil {
-		d.at[ms] = &moment{at: at, changes: map[*place][]func(){}, uncalled: map[*place]bool{}}
-	}
-	return d.at[ms]
+	return each.Made(d.at, ms, func() *moment { return &moment{at: at, changes: map[*place][]func(){}, uncalled: map[*place]bool{}} })
 }
 
 // then adds a change at a place to the moment.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -41,11 +42,7 @@ func (o *fallout) add(e history.Event) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	d := o.kinds[word]
-	if d == nil {
-		d = &due{Word: word, First: time.UnixMilli(e.At).UTC()}
-		o.kinds[word] = d
-	}
+	d := each.Made(o.kinds, word, func() *due { return &due{Word: word, First: time.UnixMilli(e.At).UTC()} })
 	d.Count++
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/each"
 )
 
 // press opens, holds or closes a door as a partner does: with the place's key,
@@ -72,9 +73,6 @@ func (p *partners) of(c *Console, placeID string) *client.Token {
 		}
 		return client.Exchanged{}, errNoKey
 	}}
-	if p.by == nil {
-		p.by = map[string]*client.Token{}
-	}
-	p.by[placeID] = t
+	each.Put(&p.by, placeID, t)
 	return t
 }
