@@ -168,7 +168,8 @@ func (c Config) exposed(t *why.Timeline, placeID string) ([]why.Exposed, error) 
 	list := t.Exposure(onsite)
 	for i := range list { // not uploaded by the board yet: find the person by the grant
 		if x := &list[i]; x.Actor == "" && x.GrantID != nil {
-			if v, err := c.Explain.Visitor(placeID, "", "", *x.GrantID); err == nil {
+			v, err := c.Explain.Visitor(placeID, "", "", *x.GrantID)
+			if err == nil && (x.PhoneHash == "" || x.PhoneHash == v.PhoneHash) { // the grant may be somebody else's by now
 				x.Actor = v.Label
 			}
 		}
