@@ -180,3 +180,40 @@ func TestWhyLongAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestExposureNamesNobodyElse: somebody enters by a permit that has been given to another phone since. Until the board's
+// record arrives, nobody is named, least of all the new holder.
+func TestExposureNamesNobodyElse(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true})
+	lab, api, place := tb.lab(), partner(t, tb, 1), tb.cfg.World.Places[1]
+	board, door := place.Boards[0].ID, place.Boards[0].Doors[0].ID
+	clienttest.Do(t, lab, "POST", "/lab/v1/clock/freeze", nil, nil)
+	register := func(phone string) {
+		t.Helper()
+		clienttest.Do(t, api, "POST", "/space/v1/partner/entry-permits", map[string]any{"externalRef": "a", "phone": phone,
+			"startsAt": tb.clk.Now().Format(time.RFC3339), "endsAt": tb.clk.Now().Add(time.Hour).Format(time.RFC3339)}, nil)
+	}
+	advance := func(by string) {
+		t.Helper()
+		clienttest.Do(t, lab, "POST", "/lab/v1/clock/advance", map[string]string{"by": by}, nil)
+	}
+	named := func(want string) {
+		t.Helper()
+		var list []why.Exposed
+		if clienttest.Do(t, lab, "GET", "/lab/v1/exposure?placeId="+place.ID, nil, &list); len(list) != 1 || list[0].Actor != want {
+			t.Errorf("got %+v, want one by %q", list, want)
+		}
+	}
+	register("01011110001")
+	advance("1m")
+	clienttest.Do(t, lab, "POST", "/lab/v1/faults", map[string]any{"fault": "offline", "boards": []string{board}}, nil)
+	advance("1m")
+	register("01011110002")
+	advance("1m")
+	clienttest.Do(t, lab, "POST", "/lab/v1/people/present", map[string]string{"doorId": door, "phone": "01011110001"}, nil)
+	named("")
+	clienttest.Do(t, lab, "POST", "/lab/v1/faults/reset", nil, nil)
+	advance("1m")
+	named("010-****-0001")
+}

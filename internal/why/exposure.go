@@ -39,6 +39,8 @@ type Exposed struct {
 	Offline     bool         `json:"offline"`     // the board was offline; otherwise the change was still on its way
 	Revision    int64        `json:"revision"`    // of the board's copy, 0 = not known
 	ServerKnows int64        `json:"serverKnows"` // revision of the server at that moment
+
+	PhoneHash string `json:"-"` // of the phone that was presented; "" for a link, and in a record
 }
 
 // presented are the openings on site that this process's boards reported to the history.
@@ -110,7 +112,7 @@ func (t *Timeline) exposed(e Entered, at int64) (Exposed, bool) {
 		return Exposed{}, false
 	}
 	x := Exposed{At: stamp(at), BoardID: e.BoardID, DoorID: e.DoorID, Actor: e.Actor, GrantID: control.OrNull(e.GrantID), Reason: d.Reason,
-		Offline: e.Late, Revision: t.boardAt(e.BoardID, at).applied, ServerKnows: now.rev}
+		Offline: e.Late, Revision: t.boardAt(e.BoardID, at).applied, ServerKnows: now.rev, PhoneHash: e.PhoneHash}
 	if changed := t.takenAway(x.Revision, at, e, phone); changed != 0 {
 		sec := float64(at-changed) / 1000
 		x.ChangedAt, x.ExposedSec = stampOrNil(changed), &sec

@@ -24,6 +24,7 @@ type Question struct {
 	PhoneHash string // of the person ...
 	TokenHash string // ... or of the link that is presented; exactly one is set
 	Actor     string // masked, as in records; "" = records aren't searched
+	Label     string // masked, with the first digits; "" = any
 	Left      []Left // the person's grants that only the server knows
 }
 
@@ -267,10 +268,16 @@ func (t *Timeline) attempts(q Question, at int64) []Tried {
 			if q.TokenHash != "" && e.TokenHash != q.TokenHash || q.PhoneHash != "" && e.PhoneHash != q.PhoneHash {
 				continue
 			}
-		} else if q.Actor == "" || e.Actor != q.Actor {
+		} else if q.Actor == "" || e.Actor != q.Actor || q.Label != "" && e.Text != q.Label || t.ofAnother(e, q.PhoneHash) {
 			continue
 		}
 		out = append(out, v)
 	}
 	return out
+}
+
+// ofAnother reports whether a record credits somebody else's grant: the last digits of two phones may be the same.
+func (t *Timeline) ofAnother(e *history.Event, phoneHash string) bool {
+	g, known := t.serverAt(e.At).grants[e.GrantID]
+	return known && phoneHash != "" && g.PhoneHash != phoneHash
 }

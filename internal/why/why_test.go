@@ -253,3 +253,20 @@ func TestAttempts(t *testing.T) {
 		t.Errorf("eleven minutes later: got %v, want none", a.Attempts)
 	}
 }
+
+// TestAttemptsOfAnother: phones that end in the same four digits look alike in records, but their first digits differ, or
+// the grants that let them in.
+func TestAttemptsOfAnother(t *testing.T) {
+	t.Parallel()
+	p := outage()
+	other := permit("other")
+	other.PhoneHash = "bob"
+	p.grant(2*minute, other)
+	for grant, label := range map[string]string{"pmt": "010-****-1234", "other": "010-****-1234", "": "020-****-1234"} {
+		p.add(5*minute, history.Event{Kind: history.RecordIn, DoorID: "dor", Method: "phone", Result: "opened", Reason: "phone", Actor: "guest:*1234", Text: label, GrantID: grant})
+	}
+	a := p.tl.Ask(Question{DoorID: "dor", BoardID: "brd", At: time.UnixMilli(t0 + 6*minute), PhoneHash: "ann", Actor: "guest:*1234", Label: "010-****-1234"})
+	if len(a.Attempts) != 1 || a.Attempts[0].GrantID == nil || *a.Attempts[0].GrantID != "pmt" {
+		t.Errorf("got %+v, want only the one with pmt", a.Attempts)
+	}
+}

@@ -2,11 +2,16 @@ package api
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/each"
+	"github.com/doorlab/doorlab/internal/near"
 	gen "github.com/doorlab/doorlab/server/api/gen/device"
 	"github.com/doorlab/doorlab/server/api/stamp"
 	"github.com/doorlab/doorlab/server/board"
+	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/place"
 )
 
@@ -40,8 +45,13 @@ func setPolicy(c *call, b gen.SetPolicyBody) (any, error) {
 	return policyView(p), err
 }
 
-// deletePolicies deletes by ref or by id, or all.
+// deletePolicies deletes by ref or by id, or all. All windows of a door are too much to lose by a misspelt parameter.
 func deletePolicies(c *call) (any, error) {
+	given := slices.Sorted(maps.Keys(c.r.URL.Query()))
+	if len(c.query) == 0 && len(given) > 0 {
+		return nil, fail.New(fail.InvalidQuery, fmt.Sprintf("%q is not a known query parameter%s; only without a query are all policies removed",
+			given[0], near.Hint(given[0], []string{"ref", "policyId"})), "field", given[0])
+	}
 	n, err := c.api.cfg.Places.DeletePolicies(c.caller(), c.door.ID,
 		place.PolicyQuery{Ref: c.query.Str("ref"), PolicyID: c.query.Str("policyId")})
 	return gen.Deleted{Deleted: n}, err

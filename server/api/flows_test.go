@@ -149,7 +149,14 @@ func TestDevices(t *testing.T) {
 	if r := h.want(200, "", request{method: "DELETE", path: policies + "?ref=always", token: "key_a"}); r.data()["deleted"] != 1.0 {
 		t.Errorf("got %s, want one policy deleted", r.Body)
 	}
-	h.want(400, "invalid_query", request{method: "DELETE", path: policies + "?ref=x", token: "key_a"})
+	for query, why := range map[string]string{"?ref=x": "ref must be one of", "?policyid=pol_x": `did you mean \"policyId\"?`, "?Ref=always&x=1": "is not a known query parameter", "?ref=": "ref must be"} {
+		if r := h.want(400, "invalid_query", request{method: "DELETE", path: policies + query, token: "key_a"}); !strings.Contains(r.Body.String(), why) {
+			t.Errorf("%s: got %s, want %q in it", query, r.Body, why)
+		}
+	}
+	if r := h.want(200, "", request{method: "DELETE", path: policies, token: "key_a"}); r.data()["deleted"] != 1.0 {
+		t.Errorf("got %s, want the policy that was left", r.Body)
+	}
 }
 
 func TestNetloss(t *testing.T) {

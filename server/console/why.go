@@ -137,7 +137,7 @@ func (c Config) explain(door place.Door, asked person, at time.Time) (out why.Ex
 	}
 	out = why.Explanation{PlaceID: p.ID, PlaceName: p.Name, DoorName: door.Name, Person: who.Label, By: "phone", PhoneEntry: phoneEntry(p),
 		KnownSince: time.UnixMilli(t.Since()).UTC().Format(control.TimeFormat), Exposure: []why.Exposed{},
-		Answer: t.Ask(why.Question{DoorID: door.ID, BoardID: door.BoardID, At: at, PhoneHash: who.PhoneHash, TokenHash: who.TokenHash, Actor: who.Actor, Left: who.Left})}
+		Answer: t.Ask(why.Question{DoorID: door.ID, BoardID: door.BoardID, At: at, PhoneHash: who.PhoneHash, TokenHash: who.TokenHash, Actor: who.Actor, Label: who.Label, Left: who.Left})}
 	if asked.token != "" {
 		out.By = "link"
 	}
@@ -168,7 +168,8 @@ func (c Config) exposed(t *why.Timeline, placeID string) ([]why.Exposed, error) 
 	list := t.Exposure(onsite)
 	for i := range list { // not uploaded by the board yet: find the person by the grant
 		if x := &list[i]; x.Actor == "" && x.GrantID != nil {
-			if v, err := c.Explain.Visitor(placeID, "", "", *x.GrantID); err == nil {
+			v, err := c.Explain.Visitor(placeID, "", "", *x.GrantID)
+			if err == nil && (x.PhoneHash == "" || x.PhoneHash == v.PhoneHash) { // the grant may be somebody else's by now
 				x.Actor = v.Label
 			}
 		}
