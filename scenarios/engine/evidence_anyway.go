@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -27,8 +28,13 @@ func (x *frame) moot(out fields) map[string]string {
 	}
 	others := map[string][]evidence.Answer{}
 	switch {
+	case verbs.Permit != nil && x.period > longest:
+		others["PERM-6"] = tooLong
 	case verbs.Call != nil && x.sent != nil:
 		others["AUTH-4"] = x.run.misasked(x.sent)
+		if x.sent.asksTooLong() {
+			others["AUTH-4"], others["PERM-6"] = append(others["AUTH-4"], tooLong...), tooLong
+		}
 		others["AUTH-5"] = append(x.run.elsewise(x.sent, verbs.Call.Path.raw), others["AUTH-4"]...)
 		others["PERM-4"] = x.run.nowhere(x.sent)
 	case verbs.Link != nil && verbs.Link.Door.set() && verbs.Link.Person.set():
@@ -45,6 +51,17 @@ func (x *frame) moot(out fields) map[string]string {
 		}
 	}
 	return why
+}
+
+// longest is how long a permit may be, whatever its doors are, and tooLong what a longer one gets.
+const longest = 720 * time.Hour
+
+var tooLong = []evidence.Answer{evidence.Refusal(409, "permit_period_too_long")}
+
+// asksTooLong reports whether a request is for such a permit.
+func (q *request) asksTooLong() bool {
+	var period struct{ StartsAt, EndsAt time.Time }
+	return q.method == "POST" && q.path == permitsPath && json.Unmarshal(q.body, &period) == nil && period.EndsAt.Sub(period.StartsAt) > longest
 }
 
 // misasked are refusals that a request gets from everybody, because the target's documents don't allow it.
