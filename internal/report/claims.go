@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -84,9 +85,7 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 	}
 	for _, clause := range all {
 		cases, why := telling(clause, e.cases[clause], f.Steps)
-		if why == "" {
-			why = c.elsewhere(clause, cases, max(0, f.Prepared.UnixNano()))
-		}
+		why = cmp.Or(why, c.mute(clause), c.elsewhere(clause, cases, max(0, f.Prepared.UnixNano())))
 		if why != "" {
 			return why
 		}

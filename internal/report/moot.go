@@ -36,6 +36,18 @@ func telling(clause string, occasions []judge.Occasion, steps []*Step) (out []ju
 	return out, why
 }
 
+// mute is why none of the steps that claim a clause shows anything of it; "" if one may, or if none claims it.
+func (c *claimed) mute(clause string) string {
+	why := ""
+	for _, s := range leaves(c.at[clause]) {
+		if s.Moot[clause] == "" {
+			return ""
+		}
+		why = fmt.Sprintf("line %d claims %s, but %s, so that isn't evidence for it", s.Line, clause, s.Moot[clause])
+	}
+	return why
+}
+
 // leaves are the steps that do something themselves.
 func leaves(steps []*Step) (out []*Step) {
 	for _, s := range steps {

@@ -46,3 +46,24 @@ func TestTelling(t *testing.T) {
 		}
 	}
 }
+
+// TestMute: a claim is empty if each step that makes it shows nothing of the clause.
+func TestMute(t *testing.T) {
+	t.Parallel()
+	moot, other := &Step{Line: 1, Moot: map[string]string{"PERM-6": "it is refused anyway"}}, &Step{Line: 2}
+	for name, c := range map[string]struct {
+		steps []*Step
+		want  bool
+	}{
+		"nobody claims it":  {nil, false},
+		"one such step":     {[]*Step{moot}, true},
+		"another as well":   {[]*Step{moot, other}, false},
+		"a group of such":   {[]*Step{{Children: []*Step{moot}}}, true},
+		"a group with more": {[]*Step{{Children: []*Step{moot, other}}}, false},
+	} {
+		claims := &claimed{at: map[string][]*Step{"PERM-6": c.steps}}
+		if got := claims.mute("PERM-6"); (got != "") != c.want {
+			t.Errorf("%s: got %q, want a reason: %t", name, got, c.want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -27,8 +28,13 @@ func (x *frame) moot(out fields) map[string]string {
 	}
 	others := map[string][]evidence.Answer{}
 	switch {
+	case verbs.Permit != nil && x.period > longest:
+		others["PERM-6"] = tooLong
 	case verbs.Call != nil && x.sent != nil:
 		others["AUTH-4"] = x.run.misasked(x.sent)
+		if x.sent.asksTooLong() {
+			others["AUTH-4"], others["PERM-6"] = append(others["AUTH-4"], tooLong...), tooLong
+		}
 		others["AUTH-5"] = append(x.run.elsewise(x.sent, verbs.Call.Path.raw), others["AUTH-4"]...)
 		others["PERM-4"] = x.run.nowhere(x.sent)
 	case verbs.Link != nil && verbs.Link.Door.set() && verbs.Link.Person.set():
@@ -45,6 +51,17 @@ func (x *frame) moot(out fields) map[string]string {
 		}
 	}
 	return why
+}
+
+// longest is how long a permit may be, whatever its doors are, and tooLong what a longer one gets.
+const longest = 720 * time.Hour
+
+var tooLong = []evidence.Answer{evidence.Refusal(409, "permit_period_too_long")}
+
+// asksTooLong reports whether a request is for such a permit.
+func (q *request) asksTooLong() bool {
+	var period struct{ StartsAt, EndsAt time.Time }
+	return q.method == "POST" && q.path == permitsPath && json.Unmarshal(q.body, &period) == nil && period.EndsAt.Sub(period.StartsAt) > longest
 }
 
 // misasked are refusals that a request gets from everybody, because the target's documents don't allow it.
@@ -71,13 +88,13 @@ func (r *run) elsewise(q *request, written string) (out []evidence.Answer) {
 	}
 	m := ofPlace.FindStringSubmatch(q.path)
 	switch {
-	case m == nil || g.place == "" || r.lab == nil:
+	case m == nil || g.place == "" || !r.dir.whole():
 	case m[1] == "core/v1/places":
 		if m[2] != g.place {
 			out = append(out, evidence.Refusal(403, "place_forbidden"))
 		}
 	case m[1] == "space/v1/partner/entry-permits": // the server makes ids up: what the file has in writing is nobody's
-		if strings.Contains(written, m[2]) {
+		if q.method == "GET" && strings.Contains(written, m[2]) {
 			out = append(out, evidence.Refusal(404, "permit_not_found"))
 		}
 	case !r.dir.at(g.place, m[2]):
@@ -88,6 +105,22 @@ func (r *run) elsewise(q *request, written string) (out []evidence.Answer) {
 
 // ofPlace finds what belongs to a place in a path.
 var ofPlace = regexp.MustCompile(`^/(core/v1/places|device/v1/devices|device/v1/doors|device/v1/boards|space/v1/partner/entry-permits)/([^/?]+)`)
+
+// whole reports whether boards are known of every place, so that a door or board that isn't known is nobody's.
+func (d *directory) whole() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	seen := map[string]bool{}
+	for _, b := range d.boards {
+		seen[b.placeID] = true
+	}
+	for place := range d.places {
+		if !seen[place] {
+			return false
+		}
+	}
+	return true
+}
 
 // at reports whether a door or board is at a place.
 func (d *directory) at(place, id string) bool {
@@ -103,7 +136,7 @@ func (r *run) nowhere(q *request) []evidence.Answer {
 	var pressed struct {
 		DoorID string `json:"doorId"`
 	}
-	if q.path != "/entry/open" || json.Unmarshal(q.body, &pressed) != nil || r.lab == nil || r.dir.door(pressed.DoorID) != nil {
+	if q.path != "/entry/open" || json.Unmarshal(q.body, &pressed) != nil || !r.dir.whole() || r.dir.door(pressed.DoorID) != nil {
 		return nil
 	}
 	return []evidence.Answer{evidence.Refusal(404, "device_not_found")}
@@ -112,7 +145,7 @@ func (r *run) nowhere(q *request) []evidence.Answer {
 // outOfPlace is what any link gets at a door of another place.
 func (x *frame) outOfPlace(l *Link) []evidence.Answer {
 	place := expression.Show(x.person(l.Person)["place"])
-	if place == "" || x.run.lab == nil || x.run.dir.at(place, x.door(l.Door)) {
+	if place == "" || !x.run.dir.whole() || x.run.dir.at(place, x.door(l.Door)) {
 		return nil
 	}
 	return []evidence.Answer{evidence.Refusal(404, "device_not_found")}

@@ -32,17 +32,23 @@ func TestRefusedAnyway(t *testing.T) {
 		token + move("dor_9", held, "open", keyed+wide):                                                                  "AUTH-5", // there is no such door
 		token + move("dor_1", held, "open", keyed+wide):                                                                  "",
 		token + `{call: {path: /space/v1/partner/entry-permits/pmt_9, token: "${tok}"}, expect: "status in [401, 404]"}`: "AUTH-5",
-		token + `{set: {id: pmt_9}}, {call: {path: "/space/v1/partner/entry-permits/${id}", token: "${tok}"}, expect: "status in [401, 404]"}`: "",
-		token + `{call: {path: /core/v1/places/plc_2/events, token: "${tok}"}, expect: status >= 400}`:                                         "AUTH-5",
-		token + `{call: {path: /core/v1/places/plc_1/events, token: "${tok}"}, expect: status >= 400}`:                                         "",
-		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_9}, status: 404}}`:                                       "PERM-4", // nobody has that door
-		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_1}, status: 404}}`:                                       "",
-		ann + `{link: {person: ann, door: dor_9, status: 404}}`:                                                                                "PERM-4", // a door of another place
-		ann + `{link: {person: ann, door: dor_9, status: 404, error: not_found}}`:                                                              "",
-		ann + `{link: {person: ann, door: dor_1, status: 404}}`:                                                                                "",
+		token + `{call: {path: /space/v1/partner/entry-permits/revoke, method: POST, body: {permitId: pmt_9}, token: "${tok}"}, expect: status >= 400}`: "", // no permit's path
+		token + `{set: {id: pmt_9}}, {call: {path: "/space/v1/partner/entry-permits/${id}", token: "${tok}"}, expect: "status in [401, 404]"}`:          "",
+		token + `{call: {path: /core/v1/places/plc_2/events, token: "${tok}"}, expect: status >= 400}`:                                                  "AUTH-5",
+		token + `{call: {path: /core/v1/places/plc_1/events, token: "${tok}"}, expect: status >= 400}`:                                                  "",
+		`{permit: {person: bob, place: plc_1, from: now, to: +721h, status: [404, 409]}}`:                                                               "PERM-6", // too long with any doors
+		`{permit: {person: bob, place: plc_1, from: now, to: +721h, status: 404}}`:                                                                      "",
+		`{permit: {person: bob, place: plc_1, from: now, to: +720h, status: [404, 409]}}`:                                                               "",
+		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_9}, status: 404}}`:                                                "PERM-4", // nobody has that door
+		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_1}, status: 404}}`:                                                "",
+		ann + `{link: {person: ann, door: dor_9, status: 404}}`:                                                                                         "PERM-4", // a door of another place
+		ann + `{link: {person: ann, door: dor_9, status: 404, error: not_found}}`:                                                                       "",
+		ann + `{link: {person: ann, door: dor_1, status: 404}}`:                                                                                         "",
 	} {
 		f := newFake(t)
-		f.docs = strict
+		if f.docs = strict; strings.Contains(step, "bob") {
+			f.permit = 404
+		}
 		res, out := play(t, f, "steps: ["+step+"]", Options{})
 		steps := res.Files[0].Steps
 		if got := strings.Join(slices.Sorted(maps.Keys(steps[len(steps)-1].Moot)), " "); got != want {
