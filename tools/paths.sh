@@ -57,7 +57,7 @@ partner() { # README's session, docs/partners.md to the checklist, the four clie
 	down
 	up doorlab up --clock virtual
 	commands docs/partners.md | paste >partners.txt
-	[ "$(grep -c '^proven  ' partners.txt)" = 8 ] || { cat partners.txt; return 1; } # the whole checklist
+	[ "$(grep -c '^proven: ' partners.txt)" = 8 ] || { cat partners.txt; return 1; } # the whole checklist
 	local key=sact_aS5ve5JPJVtKKobnJEWdugxvzo5bcA3nhJa3
 	python3 "$repo/examples/partner.py" http://127.0.0.1:8080 $key >clients.txt
 	(cd "$repo" && go run ./examples/go http://127.0.0.1:8080 $key) >>clients.txt
