@@ -12,7 +12,9 @@ func TestSince(t *testing.T) {
 	run := func(ledger judge.Status, files ...FileResult) Result {
 		return Result{Files: files, Ledger: []judge.Row{{Clause: "OFF-2", Status: ledger}}}
 	}
-	file := func(name string, s judge.Status) FileResult { return FileResult{Path: "scenarios/" + name + ".yaml", Status: s} }
+	file := func(name string, s judge.Status) FileResult {
+		return FileResult{Path: "scenarios/" + name + ".yaml", Status: s}
+	}
 	var many, better []FileResult
 	for _, n := range "abcdefghijklmnop" {
 		many, better = append(many, file(string(n), judge.Fail)), append(better, file(string(n), judge.Pass))

@@ -38,7 +38,7 @@ func (t Text) asWritten() string { return t.raw }
 
 // firstKey is a verb's first key as it is written: what the verb is about.
 func firstKey(v reflect.Value) string {
-	if text, ok := v.Interface().(interface{ asWritten() string }); ok {
+	if text, ok := reflect.TypeAssert[interface{ asWritten() string }](v); ok {
 		return text.asWritten()
 	}
 	if v.Kind() == reflect.Struct {

@@ -18,7 +18,9 @@ import (
 func (l *LoadPlan) title() string { return strings.TrimSpace(l.Plan.Name) }
 
 // BindShort takes the name of a built-in plan.
-func (l *LoadPlan) BindShort(_ *strictyaml.Binder, text string, pos Pos) { l.BuiltIn, l.pos = text, pos }
+func (l *LoadPlan) BindShort(_ *strictyaml.Binder, text string, pos Pos) {
+	l.BuiltIn, l.pos = text, pos
+}
 
 // builtIn puts the built-in plan in the place of the one that would have been written.
 func (c *checker) builtIn(l *LoadPlan, given func(key string) bool) {
