@@ -64,10 +64,13 @@ func Load(file string) (Plan, error) {
 	return parse(file, text)
 }
 
-// PlanError is a bad plan; one line per problem, each with file:line:col.
-type PlanError struct{ Lines []string }
+// PlanError is a bad plan; one line per problem, each with file:line:col if it is from a file.
+type PlanError struct {
+	Lines []string
+	shown string // the same with the lines of the file
+}
 
-func (e *PlanError) Error() string { return strings.Join(e.Lines, "\n") }
+func (e *PlanError) Error() string { return cmp.Or(e.shown, strings.Join(e.Lines, "\n")) }
 
 // parse reads a plan from its text; name is the file in error messages. The
 // error is a *PlanError.
@@ -90,7 +93,7 @@ func parse(name string, text []byte) (Plan, error) {
 				}
 			}
 		}
-		return Plan{}, &PlanError{Lines: strings.Split(problems.Short(), "\n")}
+		return Plan{}, &PlanError{strings.Split(problems.Short(), "\n"), problems.Error()}
 	}
 	p.Name = cmp.Or(p.Name, strings.TrimSuffix(path.Base(name), ".yaml"))
 	return p, nil

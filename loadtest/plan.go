@@ -174,7 +174,7 @@ func (p Plan) values(given func(key string) bool) []Problem {
 // Err is nil for a valid plan.
 func (p Plan) Err() error {
 	if lines := each.Of(p.Problems(), func(b Problem) string { return b.Path + ": " + b.Message }); len(lines) > 0 {
-		return &PlanError{lines}
+		return &PlanError{Lines: lines}
 	}
 	return nil
 }
