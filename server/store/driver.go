@@ -40,3 +40,11 @@ func corrupt(err error) bool {
 	var se sqlite3.Error
 	return errors.Is(err, ErrCorrupt) || errors.As(err, &se) && (se.Code == sqlite3.ErrCorrupt || se.Code == sqlite3.ErrNotADB)
 }
+
+// ownError is SQLite's own error in what goose says, which is what went wrong; without one, all that goose says.
+func ownError(err error) error {
+	if own, ok := errors.AsType[sqlite3.Error](err); ok {
+		return own
+	}
+	return err
+}

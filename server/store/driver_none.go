@@ -23,3 +23,5 @@ func (absent) Open(string) (sqldriver.Conn, error) { return nil, ErrNoDatabase }
 func fault(error) (database, ours bool) { return false, false }
 
 func corrupt(err error) bool { return errors.Is(err, ErrCorrupt) }
+
+func ownError(err error) error { return err }

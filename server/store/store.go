@@ -20,7 +20,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
 	"github.com/pressly/goose/v3"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -245,14 +244,6 @@ func migrate(conn *sql.DB) error {
 		return fmt.Errorf("store: setting up the database: %w", ownError(err))
 	}
 	return nil
-}
-
-// ownError is SQLite's own error in what goose says, which is what went wrong; without one, all that goose says.
-func ownError(err error) error {
-	if own, ok := errors.AsType[sqlite3.Error](err); ok {
-		return own
-	}
-	return err
 }
 
 // Close stops the writer after the batch in progress and closes the database. Later writes fail with ErrUnavailable.
