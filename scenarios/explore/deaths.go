@@ -52,6 +52,7 @@ func (m *model) crash(o Op) {
 		s := m.add("journal", fields{"of", doorName(o.Door), "cause", "command", "since", key}, "count <= 1")
 		s.capture, s.clauses = fields{key + "_moved", "count"}, []string{"CMD-1", "CMD-4"}
 	}
+	m.unread = true
 	m.told(r, key)
 	m.clockTo(m.now + 10*second) // if there was a pulse, it is over
 }
@@ -63,6 +64,7 @@ func (m *model) told(r *record, key string) {
 	}
 	s := m.add("records", fields{"place", "lab", "command", "${" + key + "_body.details.commandId}"}, fmt.Sprintf(`count == 1 and (first.settledAs == nil ? "-" : first.settledAs) == %s`, r.outcome(fmt.Sprintf("%q", r.settled), `"-"`)))
 	s.within, s.clauses = "5s", []string{"CMD-4", "ENT-4"}
+	m.unread = false
 }
 
 // outcome is an expression for what follows from a settlement, if there was one.

@@ -150,6 +150,7 @@ func (m *model) send(key int, c *command) {
 		m.firstUse(name, args, c)
 	case first.door == c.door && first.name == c.name && first.minutes == c.minutes:
 		first.record.replays++
+		m.unread = true
 		m.add("command", append(args, "status", first.status), "replayed and body == "+name+"_body").clauses = []string{"CMD-5"}
 	default:
 		m.add("command", append(args, "status", 409, "error", "idempotency_key_reused"), "not replayed and details?.reason == nil").clauses = []string{"CMD-5"}

@@ -49,6 +49,33 @@ func TestSequences(t *testing.T) {
 	}
 }
 
+// A kill may come while a repeat's count is only in memory, and then the server may forget it. No sequence asks for it
+// afterwards unless records were read in between.
+func TestKillAfterARepeat(t *testing.T) {
+	t.Parallel()
+	open := Op{Do: "command", Name: "open", Nth: 1}
+	for name, before := range map[string][]Op{"repeat": {open, {Do: "repeat", Nth: 1}}, "crash": {{Do: "crash", Nth: 5}}, "neither": {open}} {
+		for _, kill := range []bool{true, false} {
+			m, verbs := begin(), []string{}
+			for _, o := range append(before, Op{Do: "restart", Flag: kill}, Op{Do: "restart", Flag: kill}) {
+				play[o.Do](m, o)
+			}
+			for _, s := range m.steps {
+				if s.verb == "records" || s.verb == "control" {
+					verbs = append(verbs, s.verb)
+				}
+			}
+			want := []string{"control", "control"}
+			if kill && name != "neither" {
+				want = append([]string{"records"}, want...)
+			}
+			if !slices.Equal(verbs, want) {
+				t.Errorf("%s, then a restart (kill %v): %q, want %q", name, kill, verbs, want)
+			}
+		}
+	}
+}
+
 // Each operation that can be drawn can be played.
 func TestDraws(t *testing.T) {
 	t.Parallel()

@@ -75,5 +75,9 @@ func (m *model) reboot(o Op) {
 // restart ends the server's life, in order or not; every connection ends with it.
 func (m *model) restart(o Op) {
 	m.settle()
+	if o.Flag && m.unread { // whoever reads records waits until their counts are on disk
+		m.unread = false
+		m.add("records", fields{"place", "lab"})
+	}
 	m.reconnected(func() { m.add("control", fields{"method", "POST", "path", "/restart", "body", fields{"kill", o.Flag}}) })
 }

@@ -34,6 +34,7 @@ type model struct {
 	fresh   int
 	waits   int  // commands that nothing answers
 	vague   bool // two permits could have been credited
+	unread  bool // a repeat came since records were last read: for 250 ms its count may be in memory only (docs/decisions.md)
 	steps   []*step
 }
 
