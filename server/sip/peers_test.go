@@ -183,6 +183,22 @@ func TestLongCallIDsTakeNoRoom(t *testing.T) {
 	}
 }
 
+type panics struct{}
+
+func (panics) Call(context.Context, string, string) (entry.CallResult, error) { panic("a bug") }
+
+// TestPanicEndsOneCall: it is answered 500, and the process lives on.
+func TestPanicEndsOneCall(t *testing.T) {
+	t.Parallel()
+	s := must.Get(Start(Config{Addr: "127.0.0.1:0", Caller: panics{}, Log: silent}))(t)
+	t.Cleanup(func() { _ = s.Stop() })
+	for i := range 2 {
+		if got := say(t, s, fmt.Sprint("panic", i), fmt.Sprint(i), "<sip:01011112222@carrier>", ""); got != "500 Server Internal Error" {
+			t.Errorf("call %d: %q, want 500 Server Internal Error", i, got)
+		}
+	}
+}
+
 // TestPeerHasARate: an overactive peer is turned away before anything is decided.
 func TestPeerHasARate(t *testing.T) {
 	t.Parallel()
