@@ -43,7 +43,7 @@ func (t *Testbed) serveBeside() {
 	if l := t.beside.metrics; l != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", t.metricsPage())
-		t.aside("the metrics", listen.Server(mux), t.caps.control.On(l))
+		t.aside("the metrics", listen.Server(listen.LoopbackHosts(l.Addr(), mux)), t.caps.control.On(l))
 	}
 	if l := t.beside.debug; l != nil {
 		mux := http.NewServeMux()
@@ -56,5 +56,5 @@ func (t *Testbed) serveBeside() {
 
 func (t *Testbed) aside(what string, s *http.Server, l net.Listener) {
 	t.beside.servers = append(t.beside.servers, s)
-	t.serve(what, func() error { return s.Serve(l) })
+	t.serve(what, func() error { return listen.Serve(s, l) })
 }

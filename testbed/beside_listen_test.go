@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
@@ -24,6 +26,18 @@ func TestListenersBeside(t *testing.T) {
 	}
 	if code, page := clienttest.Get(t, tb.Ready.Debug+"goroutine?debug=1"); code != http.StatusOK || !strings.Contains(page, "goroutine profile") {
 		t.Errorf("the goroutines' profile answers %d, want 200:\n%.500s", code, page)
+	}
+	of, stop, err := ServeMetrics("127.0.0.1:0", "", prometheus.NewRegistry())
+	must.OK(t, err)
+	t.Cleanup(func() { _ = stop() })
+	for _, url := range []string{tb.Ready.Metrics, tb.Ready.Debug, of} {
+		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
+		req.Host = "evil.example"
+		resp := must.Get(http.DefaultClient.Do(req))(t)
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusMisdirectedRequest {
+			t.Errorf("%s for a stranger's name that resolves here: %d, want 421", url, resp.StatusCode)
+		}
 	}
 	for _, path := range []string{"/metrics", "/debug/pprof/"} {
 		if code, _ := clienttest.Get(t, tb.Ready.HTTP+path); code != http.StatusNotFound {

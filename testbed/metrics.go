@@ -74,7 +74,7 @@ func ServeMetrics(addr, version string, of prometheus.Gatherer) (url string, sto
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metricsPage(ofProcess(version), of))
-	server := listen.Server(mux)
-	go func() { _ = server.Serve(l) }() // ends with stop
+	server := listen.Server(listen.LoopbackHosts(l.Addr(), mux))
+	go func() { _ = listen.Serve(server, l) }() // ends with stop
 	return "http://" + l.Addr().String() + "/metrics", server.Close, nil
 }

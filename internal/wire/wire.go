@@ -47,6 +47,10 @@ var (
 // unless the broker is another one; then SyncAck's types tell them apart from the server's messages.
 func Topic(boardID, channel string) string { return Prefix + boardID + "/" + channel }
 
+// Whole reports whether a number is one that every JSON reader can represent, 0 to 2^53 - 1: all numbers of the protocol
+// are, except an outage age of -1.
+func Whole(n int64) bool { return n >= 0 && n < 1<<53 }
+
 // ParseTopic splits a topic; ok is false for anything that isn't exactly one of ours.
 func ParseTopic(topic string) (boardID, channel string, ok bool) {
 	rest, found := strings.CutPrefix(topic, Prefix)

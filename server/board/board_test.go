@@ -63,6 +63,8 @@ func TestCheckPolicy(t *testing.T) {
 		"negative grace": {Policy{GraceSec: -1}, false},
 		"over a week":    {Policy{GraceSec: 604801}, false},
 		"version":        {Policy{Version: -1}, false},
+		"last version":   {Policy{Version: 1<<53 - 1}, true},
+		"beyond":         {Policy{Version: 1 << 53}, false},
 		"rest":           {Policy{Channels: map[int]string{1: "ajar"}}, false},
 	} {
 		if err := CheckPolicy(tc.p); (err == nil) != tc.ok {
@@ -83,6 +85,10 @@ func TestMergeLaysOverTheConfirmed(t *testing.T) {
 	}
 	if got := s.Merge(Policy{GraceSec: 9, Channels: map[int]string{2: "hold"}}); got.Version != 4 || !maps.Equal(got.Channels, s.Policy.Channels) {
 		t.Errorf("a repeat: %+v, want the confirmed %+v", got, *s.Policy)
+	}
+	last := State{Doors: doors, Policy: &Policy{GraceSec: 9, Version: 1<<53 - 1}}
+	if got := last.Merge(Policy{GraceSec: 60}); CheckPolicy(got) != nil || got.Version == last.Policy.Version {
+		t.Errorf("after the last version there is: %+v, want one that the board may confirm, and another version", got)
 	}
 	if got := (State{Doors: doors}).Merge(DefaultPolicy(doors)); got.Version != 1 {
 		t.Errorf("the default for a board that was never configured: %+v, want version 1", got)

@@ -34,7 +34,7 @@ func DefaultPolicy(doors []Door) Policy {
 
 // CheckPolicy returns an error for a policy that no board can have confirmed.
 func CheckPolicy(p Policy) error {
-	if p.GraceSec < 0 || p.GraceSec > maxGraceSec || p.Version < 0 {
+	if p.GraceSec < 0 || p.GraceSec > maxGraceSec || !wire.Whole(p.Version) {
 		return errPolicy
 	}
 	for _, rest := range p.Channels {
@@ -68,6 +68,9 @@ func (s State) Merge(n Policy) Policy {
 	p.GraceSec = n.GraceSec
 	if s.Policy == nil || !equal(p, *s.Policy) {
 		p.Version++
+	}
+	if !wire.Whole(p.Version) { // a board may have claimed any version
+		p.Version = 1
 	}
 	return p
 }

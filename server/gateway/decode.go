@@ -35,9 +35,9 @@ func decodeHello(payload []byte) (wire.Hello, error) {
 		if h.Partial != nil {
 			p = *h.Partial
 		}
-		err = ranges(field{"boot", h.Boot < 0}, field{"buffered", h.Buffered < 0}, field{"digest", len(h.Digest) > 64}, field{"dropped", h.Dropped < 0},
+		err = ranges(field{"boot", !whole(h.Boot)}, field{"buffered", !whole(h.Buffered)}, field{"digest", len(h.Digest) > 64}, field{"dropped", !whole(h.Dropped)},
 			field{"outageAgeMs", h.OutageAgeMs != -1 && !whole(h.OutageAgeMs)},
-			field{"partial", !whole(p.To) || p.Page < 0 || len(p.Digest) > 64}, field{"proto", h.Proto != wire.Version},
+			field{"partial", !whole(p.To) || !whole(p.Page) || len(p.Digest) > 64}, field{"proto", h.Proto != wire.Version},
 			field{"revision", !whole(h.Revision)})
 	}
 	if err == nil && h.Netloss != nil {
@@ -63,8 +63,8 @@ func ranges(fields ...field) error {
 	return nil
 }
 
-// whole reports whether every JSON reader can represent a number: 0 to 2^53 - 1.
-func whole(n int64) bool { return n >= 0 && n < 1<<53 }
+// whole is wire.Whole of any integer.
+func whole[T int | int64](n T) bool { return wire.Whole(int64(n)) }
 
 // lastSeq is the highest sequence number that can be recognized in a batch that doesn't decode; 0 = none.
 func lastSeq(payload []byte) (last int64) {
@@ -107,7 +107,7 @@ func decodeReport(payload []byte) (wire.Report, error) {
 func decodeAck(payload []byte) (wire.SyncAck, error) {
 	a, err := decode[wire.SyncAck](payload)
 	if err == nil {
-		err = ranges(field{"code", len(a.Code) > 64}, field{"digest", len(a.Digest) > 64}, field{"page", a.Page < 0},
+		err = ranges(field{"code", len(a.Code) > 64}, field{"digest", len(a.Digest) > 64}, field{"page", !whole(a.Page)},
 			field{"result", len(a.Result) > 64}, field{"revision", !whole(a.Revision)}, field{"type", a.Type != wire.SyncDone && a.Type != wire.SyncPage && a.Type != wire.SyncConfig})
 	}
 	if err == nil && a.Netloss != nil {
@@ -141,7 +141,7 @@ const maxRecords = 100
 func decodeRecords(payload []byte) (wire.Records, error) {
 	r, err := decode[wire.Records](payload)
 	if err == nil {
-		err = ranges(field{"dropped", r.Dropped < 0})
+		err = ranges(field{"dropped", !whole(r.Dropped)})
 	}
 	return r, err
 }

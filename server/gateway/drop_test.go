@@ -66,6 +66,8 @@ func TestWhatCannotBeTrueOfTheContentIsGarbage(t *testing.T) {
 		{"", wire.UpDigest, `{"revision":-5}`, "revision"},
 		{"", wire.UpDigest, `{"revision":9007199254740992}`, "revision"},
 		{"", wire.UpDigest, `{"revision":1,"digest":"` + strings.Repeat("0", 65) + `"}`, "digest"},
+		{"", wire.UpAck, `{"type":"page","page":9007199254740992}`, "page"},
+		{"", wire.UpRec, `{"dropped":9007199254740992}`, "dropped"},
 		{"revision", wire.UpDigest, `{"revision":7}`, "revision"},
 		{"revision", wire.UpAck, `{"type":"sync","revision":7}`, "revision"},
 		{"page", wire.UpAck, `{"type":"page","revision":7,"page":7}`, "page"},

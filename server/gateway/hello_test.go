@@ -11,7 +11,9 @@ func TestHelloIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, payload := range map[string]string{"another protocol": `{"proto":1}`, "none": `{}`, "not JSON": `hello`, "a list": `[1]`,
 		"negative revision": `{"proto":2,"revision":-1}`, "age": `{"proto":2,"outageAgeMs":-2}`, "policy": `{"proto":2,"netloss":{"graceSec":700000}}`,
-		"a long digest": `{"proto":2,"digest":"` + sprintf("%065d", 0) + `"}`} {
+		"boot": `{"proto":2,"boot":9007199254740992}`, "buffered": `{"proto":2,"buffered":9007199254740992}`,
+		"dropped": `{"proto":2,"dropped":9007199254740992}`, "page": `{"proto":2,"partial":{"page":9007199254740992}}`,
+		"version": `{"proto":2,"netloss":{"version":9223372036854775807}}`, "a long digest": `{"proto":2,"digest":"` + sprintf("%065d", 0) + `"}`} {
 		rigged(t, name, func(t *testing.T, r *rig) {
 			b := r.connect("brd_1")
 			b.say(wire.UpHello, payload)

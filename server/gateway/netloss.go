@@ -125,13 +125,15 @@ func (b *peer) configured(ack wire.SyncAck) {
 		b.unkept = append(b.unkept, record.OutagePolicy(a.by, b.id, got))
 	}
 	b.mu.Unlock()
+	if a == nil { // nobody waits
+		b.g.save(b)
+		return
+	}
 	err := b.keepNow()
 	if err != nil {
 		b.g.save(b) // then later
 	}
-	if a != nil {
-		a.end <- setResult{got, err}
-	}
+	a.end <- setResult{got, err}
 }
 
 // unasked ends the wait for what was sent over a connection that has ended: a board answers over the same connection or

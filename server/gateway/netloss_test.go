@@ -181,6 +181,22 @@ func TestNetlossAgain(t *testing.T) {
 // TestNetlossLate: whatever a board confirms after its caller's 504 has a record.
 func TestNetlossLate(t *testing.T) {
 	t.Parallel()
+	bubble(t, "answers that nobody asked for don't make the disk write each", func(t *testing.T) {
+		r := newRig(t, func(c *Config) { c.SaveEvery = time.Hour })
+		b := r.online("brd_1")
+		r.store.mu.Lock()
+		before := r.store.saves
+		r.store.mu.Unlock()
+		for v := range int64(5) {
+			b.say(wire.UpAck, wire.SyncAck{Type: "cfg", ID: "cfg_x", Result: "ok", Netloss: &wire.Netloss{GraceSec: 60, Version: v + 1}})
+		}
+		r.store.mu.Lock()
+		saves := r.store.saves - before
+		r.store.mu.Unlock()
+		if got := r.Status("brd_1").Policy.Version; saves != 0 || got != 5 {
+			t.Errorf("%d writes, version %d, want 0 and 5", saves, got)
+		}
+	})
 	rigged(t, "no answer, and a late one", func(t *testing.T, r *rig) {
 		b := r.online("brd_1")
 		res := r.set(t.Context(), "brd_1", somePolicy)

@@ -8,8 +8,8 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
-// Lazy writes: what changes often and can be learned from the board again is written in groups. First hellos and outage
-// policies are written before anyone is told of them.
+// Lazy writes: what changes often and can be learned from the board again is written in groups. First hellos, and outage
+// policies that somebody waits for, are written before anyone is told of them.
 
 const (
 	saveBatch = 100

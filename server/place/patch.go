@@ -14,7 +14,7 @@ import (
 
 // PatchPlace is the operator's change of a place. Errors (*fail.Error):
 // place_not_found, invalid_field, invalid_phone, rule_violated (the number is
-// another place's); the store's.
+// another place's, or there are too many days); the store's.
 func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) {
 	if err := p.check(); err != nil {
 		return Place{}, err
@@ -26,6 +26,9 @@ func (s *Service) PatchPlace(placeID string, p PlacePatch) (Place, error) {
 			return err
 		}
 		out = p.apply(old)
+		if changed := p.Closures != nil || p.Holidays != nil; changed && encoded(out.Closures)+encoded(out.Holidays) > maxDates {
+			return fail.New(fail.RuleViolated, fmt.Sprintf("the closures and holidays of a place can have at most %d KiB", maxDates>>10))
+		}
 		if p.EntryPhone != nil && out.EntryPhone != "" {
 			if taken, err := tx.PhoneTaken(out.EntryPhone, placeID); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +17,19 @@ import (
 
 // maxCustom is how many custom policies a door may have.
 const maxCustom = 20
+
+// A board gets all policies of its place in one message, and all closures and holidays. It must be able to take it, or it
+// would never be synchronized again: bytes as JSON.
+const (
+	maxPolicies = 512 << 10
+	maxDates    = 128 << 10
+)
+
+// encoded is the length of v in that message.
+func encoded(v any) int {
+	raw, _ := json.Marshal(v) // our own types always encode
+	return len(raw)
+}
 
 var (
 	refs  = []string{access.RefAlways, access.RefBusiness, access.RefAfter, access.RefCustom}
@@ -49,7 +63,7 @@ func views(ws []access.Window, hours access.Hours, doorID string, now time.Time)
 
 // SetPolicy stores a window policy: one per ref, up to 20 custom ones. A repeat replaces; an equal one changes nothing,
 // see CMD-8. Errors: device_not_found, missing_field, invalid_field, invalid_period, rule_violated (the 21st custom
-// one); the store's.
+// one, or too many in all); the store's.
 func (s *Service) SetPolicy(by record.By, doorID string, r PolicyRequest) (PolicyView, error) {
 	placeID := by.PlaceID
 	if err := belongs(placeID)(s.cfg.Store.Door(doorID)); err != nil {
@@ -112,7 +126,28 @@ func setWindow(tx Tx, placeID string, w access.Window) (access.Window, error) {
 	if w.ID == "" {
 		w.ID = id.New(id.Policy, now)
 	}
+	if err := fits(tx, placeID, w); err != nil {
+		return w, err
+	}
 	return w, tx.SavePolicies("policy", placeID, []access.Window{w}, drop)
+}
+
+// fits checks that the place's policies with w among them still fit into a message to its boards. Error: rule_violated.
+func fits(tx Tx, placeID string, w access.Window) error {
+	all, err := tx.Policies(placeID, "")
+	if err != nil {
+		return err
+	}
+	size := encoded(w)
+	for _, x := range all {
+		if x.ID != w.ID {
+			size += encoded(x)
+		}
+	}
+	if size > maxPolicies {
+		return fail.New(fail.RuleViolated, fmt.Sprintf("the policies of all doors of a place can have at most %d KiB; use fewer, or fewer intervals", maxPolicies>>10))
+	}
+	return nil
 }
 
 // repeats reports whether two policies concern the same window.

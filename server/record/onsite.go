@@ -102,7 +102,7 @@ const (
 // acceptable reports whether a board's record can be kept: of one of the board's doors, at a possible time, with a
 // known result and reason.
 func acceptable(b board.State, r wire.Record, now time.Time) bool {
-	if r.Seq <= 0 || r.At <= 0 || r.At < b.LastSeenAt.Add(-recordsBefore).UnixMilli() || r.At > now.Add(recordsAfter).UnixMilli() || !b.HasDoor(r.DoorID) || len(r.GrantID) > 64 {
+	if r.Seq == 0 || !wire.Whole(r.Seq) || r.At <= 0 || r.At < b.LastSeenAt.Add(-recordsBefore).UnixMilli() || r.At > now.Add(recordsAfter).UnixMilli() || !b.HasDoor(r.DoorID) || len(r.GrantID) > 64 {
 		return false
 	}
 	switch r.Result {

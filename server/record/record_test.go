@@ -184,6 +184,8 @@ func TestAcceptable(t *testing.T) {
 		"free window":       {func(r *wire.Record) { r.Reason = vocab.FreeWindow }, true},
 		"denied":            {func(r *wire.Record) { r.Result, r.Reason = vocab.Denied, vocab.OutageLimit }, true},
 		"no sequence":       {func(r *wire.Record) { r.Seq = 0 }, false},
+		"largest sequence":  {func(r *wire.Record) { r.Seq = 1<<53 - 1 }, true},
+		"larger sequence":   {func(r *wire.Record) { r.Seq = 1 << 53 }, false},
 		"no time":           {func(r *wire.Record) { r.At = 0 }, false},
 		"impossible time":   {func(r *wire.Record) { r.At = 1 << 60 }, false},
 		"an hour ahead":     {func(r *wire.Record) { r.At = noon.Add(time.Hour).UnixMilli() }, true},

@@ -67,33 +67,38 @@ func addresses(v string) (uris []string) {
 	return uris
 }
 
-// userOf is the user part of a sip:, sips: or tel: URI; "" for any other.
+// userOf is the user part of a sip:, sips: or tel: URI, without its parameters; "" for any other.
 func userOf(uri string) string {
 	scheme, rest, ok := strings.Cut(uri, ":")
 	switch {
 	case !ok:
 		return ""
 	case strings.EqualFold(scheme, "tel"):
-		number, params, _ := strings.Cut(rest, ";")
-		if strings.Contains(strings.ToLower(params), "phone-context") && !strings.HasPrefix(number, "+") {
-			return "" // a local number in another context
-		}
-		return number
+		return subscriber(rest)
 	case strings.EqualFold(scheme, "sip"), strings.EqualFold(scheme, "sips"):
 		user, _, found := strings.Cut(rest, "@")
 		if !found {
 			return ""
 		}
 		user, _, _ = strings.Cut(user, ":") // a password
-		return user
+		return subscriber(user)
 	}
 	return ""
+}
+
+// subscriber is a telephone number without its parameters, which are those of a tel: URI in a sip: URI as well (RFC 3261,
+// 19.1.6); "" for a local number of another context.
+func subscriber(number string) string {
+	number, params, _ := strings.Cut(number, ";")
+	if strings.Contains(strings.ToLower(params), "phone-context") && !strings.HasPrefix(number, "+") {
+		return ""
+	}
+	return number
 }
 
 // national is a number in the form that permits use: domestic numbers in national form, foreign ones in E.164 with the
 // plus sign, so that they never equal a domestic one. "" if it isn't a number.
 func (s *Server) national(user string) string {
-	user, _, _ = strings.Cut(user, ";")
 	if strings.Trim(user, "+0123456789-. ()") != "" { // phonenumbers would take letters for the digits on their keys
 		return ""
 	}

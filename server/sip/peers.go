@@ -18,7 +18,7 @@ import (
 const (
 	maxConns    = 256
 	maxPerPeer  = 32              // and for all strangers together
-	messageTime = 5 * time.Second // for a message's headers, from its first byte or from the start of the connection
+	messageTime = 5 * time.Second // for a message, from its first byte or from the start of the connection
 	idleTime    = 2 * time.Minute // between messages
 )
 
@@ -71,7 +71,7 @@ type timed struct {
 	net.Conn
 	since time.Time // the message began; zero = between messages
 	head  []byte    // its headers so far
-	body  int       // bytes that the last message still lacks
+	body  int       // bytes that it still lacks after them
 }
 
 // maxHead is how much of a message's headers is kept; of longer ones, the length of the body is unknown.
@@ -95,11 +95,12 @@ func (c *timed) Read(b []byte) (int, error) {
 
 // follow notes where in a message the connection is after p.
 func (c *timed) follow(p []byte) {
-	for {
-		had := min(c.body, len(p)) // a body may come after its headers, and begins no message
-		c.body, p = c.body-had, p[had:]
-		if len(p) == 0 {
-			return
+	for len(p) > 0 {
+		if had := min(c.body, len(p)); had > 0 { // a body may come after its headers, and begins no message
+			if c.body, p = c.body-had, p[had:]; c.body == 0 {
+				c.since = time.Time{}
+			}
+			continue
 		}
 		if c.since.IsZero() {
 			c.since = clock.WallNow()
@@ -112,7 +113,9 @@ func (c *timed) follow(p []byte) {
 			}
 			return
 		}
-		c.since, c.head, c.body, p = time.Time{}, nil, bodyOf(string(head)), rest
+		if c.head, c.body, p = nil, bodyOf(string(head)), rest; c.body == 0 {
+			c.since = time.Time{}
+		}
 	}
 }
 

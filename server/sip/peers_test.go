@@ -14,6 +14,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
+
+	msg "github.com/emiago/sipgo/sip"
 
 	"github.com/doorlab/doorlab/internal/clock"
 	local "github.com/doorlab/doorlab/internal/loopback"
@@ -113,6 +116,9 @@ func TestCallerIsWhoThePeerVouchesFor(t *testing.T) {
 		{"tel", "<sip:a@b>", "P-Asserted-Identity: <tel:+82-10-9999-0000>\r\n", "01099990000"},
 		{"tel in From", "<tel:+82-10-1111-2222>", "", "01011112222"},
 		{"tel of somewhere else in From", "<tel:01011112222;phone-context=+86>", "", ""},
+		{"somewhere else in a sip URI", "<sip:a@b>", "P-Asserted-Identity: <sip:01011112222;phone-context=+86@carrier;user=phone>\r\n", ""},
+		{"somewhere else in From", "<sip:01011112222;Phone-Context=example.com@carrier>", "", ""},
+		{"parameters of a sip URI", "<sip:+82-10-1111-2222;isub=1@carrier;user=phone>", "", "01011112222"},
 		{"foreign landline", "<sip:+861011112222@carrier>", "", "+861011112222"},
 		{"foreign", "<sip:a@b>", "P-Asserted-Identity: <tel:+44-10-1111-2222>\r\n", "+441011112222"},
 		{"parameters are no number", "<sip:a@b>", "P-Asserted-Identity: foo;bar tel:+82-10-1111-2222\r\n", ""},
@@ -150,8 +156,45 @@ func TestOneCallOpensOnce(t *testing.T) {
 		at   time.Duration
 		want bool
 	}{{0, true}, {callLife - 1, false}, {callLife, true}} {
-		if got := calls.first("x", c.at); got != c.want {
+		if got := calls.first(callID{}, c.at); got != c.want {
 			t.Errorf("after %s: first %t, want %t", c.at, got, c.want)
+		}
+	}
+}
+
+// TestLongCallIDsTakeNoRoom: what is remembered of a call doesn't grow with what its caller sends.
+func TestLongCallIDsTakeNoRoom(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 60<<10)
+	req := func(callID string) *msg.Request {
+		r := msg.NewRequest(msg.INVITE, msg.Uri{})
+		h := msg.CallIDHeader(callID)
+		r.AppendHeader(&h)
+		return r
+	}
+	calls := newSeen()
+	for i, want := range []bool{true, true, false} {
+		if got := calls.first(idOf(req(long+strings.Repeat("y", i%2))), 0); got != want {
+			t.Errorf("call %d: first %t, want %t", i, got, want)
+		}
+	}
+	if size := unsafe.Sizeof(calls.order[0]); size > 64 {
+		t.Errorf("a call takes %d bytes, want at most 64", size)
+	}
+}
+
+type panics struct{}
+
+func (panics) Call(context.Context, string, string) (entry.CallResult, error) { panic("a bug") }
+
+// TestPanicEndsOneCall: it is answered 500, and the process lives on.
+func TestPanicEndsOneCall(t *testing.T) {
+	t.Parallel()
+	s := must.Get(Start(Config{Addr: "127.0.0.1:0", Caller: panics{}, Log: silent}))(t)
+	t.Cleanup(func() { _ = s.Stop() })
+	for i := range 2 {
+		if got := say(t, s, fmt.Sprint("panic", i), fmt.Sprint(i), "<sip:01011112222@carrier>", ""); got != "500 Server Internal Error" {
+			t.Errorf("call %d: %q, want 500 Server Internal Error", i, got)
 		}
 	}
 }
@@ -227,6 +270,28 @@ func TestMessagesHaveATime(t *testing.T) {
 			t.Errorf("half a message: got %v after %s, want a timeout after %s", err, clock.Mono()-start, time.Minute+messageTime)
 		}
 	})
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		c := &timed{Conn: near, since: clock.WallNow()}
+		start := clock.Mono()
+		go func() {
+			for _, part := range []string{"INFO\r\nl: 1000\r\n\r\n", "a", "b", "c", "d", "e", "f", "g"} {
+				if _, err := far.Write([]byte(part)); err != nil {
+					return
+				}
+				time.Sleep(time.Second)
+			}
+		}()
+		var err error
+		for b := make([]byte, 64); err == nil; {
+			_, err = c.Read(b)
+		}
+		if took := clock.Mono() - start; !os.IsTimeout(err) || took != messageTime {
+			t.Errorf("a body that trickles in: got %v after %s, want a timeout after %s", err, took, messageTime)
+		}
+		_ = near.Close()
+		time.Sleep(time.Minute) // the writer notices
+	})
 }
 
 // TestBodiesBeginNoMessage: a body may arrive after its headers, in pieces, and with the next message's beginning.
@@ -243,11 +308,17 @@ func TestBodiesBeginNoMessage(t *testing.T) {
 				must.Get(c.Read(b))(t)
 			}
 			got("INVITE\r\n" + name + ": 10\r\n\r\nv=0")
+			time.Sleep(messageTime - time.Second)
 			got("\r\n\r\n")
-			if !c.since.IsZero() {
-				t.Errorf("%s: a part of the body begins a message", name)
+			if c.since.IsZero() {
+				t.Errorf("%s: the message is over before its body", name)
 			}
-			got("abcAC")
+			got("abc")
+			if !c.since.IsZero() {
+				t.Errorf("%s: the end of the body isn't the message's", name)
+			}
+			time.Sleep(messageTime)
+			got("AC")
 			if c.since.IsZero() {
 				t.Errorf("%s: the next message hasn't begun", name)
 			}

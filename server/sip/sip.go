@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -165,8 +166,14 @@ func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
 	s.respond(req, tx, status, reason)
 }
 
-// answer makes the call, and says how the caller's telephone is answered.
+// answer makes the call, and says how the caller's telephone is answered. A panic ends this call and nothing else.
 func (s *Server) answer(req *msg.Request) (status int, reason string) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.cfg.Log.Error("sip: a call caused a panic", "panic", v, "stack", string(debug.Stack()))
+			status, reason = 500, "Server Internal Error"
+		}
+	}()
 	if !s.known(req) { // reveals neither which numbers are places nor who is a customer
 		return 403, "Forbidden"
 	}
