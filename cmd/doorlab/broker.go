@@ -27,6 +27,7 @@ func (f *brokerFlags) add(c *cobra.Command, def, usage string) {
 // address is the broker's host:port, and how to speak to it: nil = in clear.
 func (f *brokerFlags) address() (addr string, secure *tls.Config, err error) {
 	kind, addr, ok := strings.Cut(f.url, "://")
+	kind = strings.ToLower(kind)
 	if !ok {
 		kind, addr = "tcp", f.url
 		if f.tls != (certs.Client{}) {

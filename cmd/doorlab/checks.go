@@ -53,7 +53,7 @@ func lintCommand(e *env) *cobra.Command {
   doorlab check lint scenarios/`,
 		Args: takes("scenario files or directories", cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return scenarioFiles(args) })
+			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return scenarioFiles(args, nil) })
 			if err != nil {
 				return err
 			}

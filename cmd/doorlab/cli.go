@@ -133,9 +133,19 @@ func run(ctx context.Context, args []string, e *env) int {
 		x = exit{codeUsage, err.Error()}
 	}
 	if x.msg != "" {
-		fmt.Fprintln(e.err, "doorlab: "+e.named(x.msg))
+		e.complain(x.msg)
 	}
 	return x.code
+}
+
+// complain prints an error, or several of a file: one to a line, with the source below if it is shown.
+func (e *env) complain(msg string) {
+	for line := range strings.Lines(e.named(msg) + "\n") {
+		if !strings.HasPrefix(line, " ") {
+			line = "doorlab: " + line
+		}
+		fmt.Fprint(e.err, line)
+	}
 }
 
 // runQuietly is run without input and environment, and returns what was written.
@@ -198,6 +208,7 @@ things, applies load, and checks every promise against the relays' own journals.
 			root.AddCommand(c)
 		}
 	}
+	decimals(root)
 	completions(root, e)
 	shells(root)
 	helps(root, e)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/must"
@@ -35,5 +36,38 @@ func TestEnvironmentOfARun(t *testing.T) {
 		if says := fmt.Sprint(got["boards"], " ", got["fleet"]); says != c.want {
 			t.Errorf("%s: boards and fleet are %q, want %q", name, says, c.want)
 		}
+	}
+}
+
+// TestDecimals: 010 is ten, as a flag, a variable and in a file.
+func TestDecimals(t *testing.T) {
+	t.Parallel()
+	const want = "doorlab: --shards 10: must be 1 to 3, the number of places in the world\n"
+	if code, _, errs := runQuietly(t.Context(), "router", "--boards", "020", "--shards", "010"); code != codeUsage || errs != want {
+		t.Errorf("got exit %d and %q, want %d and %q", code, errs, codeUsage, want)
+	}
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	must.OK(t, os.WriteFile(file, []byte("boards: 010\nseed: 012\n"), 0o600))
+	root := newRoot(&env{getenv: os.Getenv})
+	c, _, err := root.Find([]string{"up"})
+	must.OK(t, err)
+	must.OK(t, c.ParseFlags([]string{"--config", file}))
+	must.OK(t, readSettings(c, &env{getenv: func(string) string { return "" }}))
+	if boards, seed := c.Flag("boards").Value.String(), c.Flag("seed").Value.String(); boards != "10" || seed != "12" {
+		t.Errorf("got %s boards and seed %s, want 10 and 12", boards, seed)
+	}
+}
+
+// TestEveryMistakeIsOneLine: each begins as every error does, and the source below it doesn't.
+func TestEveryMistakeIsOneLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "s.yaml")
+	must.OK(t, os.WriteFile(file, []byte("nmae: x\nsteps: []\nclase: []\n"), 0o600))
+	_, _, errs := runQuietly(t.Context(), "check", "lint", file)
+	want := "doorlab: " + file + ":1:1: unknown key \"nmae\", did you mean \"name\"?\n    nmae: x\n    ^\n" +
+		"doorlab: " + file + ":3:1: unknown key \"clase\""
+	if !strings.HasPrefix(errs, want) {
+		t.Errorf("got\n%s\nwant\n%s", errs, want)
 	}
 }

@@ -64,3 +64,18 @@ func TestControlAddress(t *testing.T) {
 		}
 	}
 }
+
+// TestScheme: the case of a URL's scheme means nothing.
+func TestScheme(t *testing.T) {
+	t.Parallel()
+	for given, ok := range map[string]bool{"http://h:1": true, "HTTP://h:1": true, "HttpS://h": true, "httpx://h": false, "http:h": false, "HTTP:///x": false} {
+		if err := serverURL("target", given); (err == nil) != ok {
+			t.Errorf("%s: got %v, want it accepted: %v", given, err, ok)
+		}
+	}
+	for given, ok := range map[string]bool{"TCP://h:1": true, "MQTTS://h:1": true, "MQTTX://h:1": false} {
+		if _, _, err := (&brokerFlags{url: given}).address(); (err == nil) != ok {
+			t.Errorf("%s: got %v, want it accepted: %v", given, err, ok)
+		}
+	}
+}

@@ -3,7 +3,32 @@ package main
 import (
 	"errors"
 	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
+
+// decimals has numbers with leading zeros mean what a person means: pflag takes 010 for 8.
+func decimals(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Value.Type(), "int") {
+			f.Value = decimal{f.Value}
+		}
+	})
+	for _, s := range c.Commands() {
+		decimals(s)
+	}
+}
+
+type decimal struct{ pflag.Value }
+
+func (d decimal) Set(text string) error {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		text = strconv.FormatInt(n, 10)
+	}
+	return d.Value.Set(text)
+}
 
 // seedValue is a seed that was given, 0 if none was: 0 itself would be taken for none.
 type seedValue int64

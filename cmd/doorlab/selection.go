@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -24,7 +22,6 @@ import (
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/report"
 	"github.com/doorlab/doorlab/internal/shard"
-	"github.com/doorlab/doorlab/scenarios"
 	"github.com/doorlab/doorlab/scenarios/engine"
 )
 
@@ -36,6 +33,7 @@ type selection struct {
 	shardFlag             shardFlag
 	part                  shard.Shard // of them; set by check
 	selected              int         // scenarios of all shards, repetitions included; set by files
+	others                int         // files that weren't read, because of their names; set by files
 	repeat                int
 	flags                 *pflag.FlagSet // nil: what is set wasn't given as flags
 }
@@ -132,10 +130,10 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, err
 	}
 	var failed []string
-	files, err := scenarioFiles(args)
+	files, err := scenarioFiles(args, p.named)
 	if err == nil && p.failed != "" {
 		if failed, err = failedIn(p.failed); err == nil && len(args) == 0 {
-			files, err = withOwn(files, failed)
+			files, err = p.withOwn(files, failed)
 		}
 	}
 	if err != nil {
@@ -153,7 +151,7 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, usagef("shard %s is empty: %s to divide, and a shard needs at least one", p.part, amount.Many(len(kept), "scenario"))
 	}
 	if len(out) == 0 {
-		return nil, usagef("none of %s matches %s%s ('doorlab check list' lists them with their clauses and labels)", amount.Many(len(files), "scenario"), p.asked(), p.labelHint(files))
+		return nil, usagef("none of %s matches %s%s ('doorlab check list' lists them with their clauses and labels)", amount.Many(len(files)+p.others, "scenario"), p.asked(), p.labelHint(files))
 	}
 	return p.order(out), nil
 }
@@ -185,19 +183,33 @@ func (p *selection) mine(args []string) *report.Shard {
 	return &report.Shard{Index: p.part.Index, Of: p.part.Of, Files: p.selected, Whole: p.whole(args)}
 }
 
+// named applies --only to the name of a file.
+func (p *selection) named(file string) bool {
+	name := engine.NameOf(file)
+	if len(p.only) == 0 || slices.ContainsFunc(p.only, func(o string) bool {
+		o = strings.TrimSuffix(strings.TrimSuffix(o, ".yaml"), ".yml")
+		ok, _ := path.Match(o, name)
+		return ok || o == name || o == engine.TwinOf(file)
+	}) {
+		return true
+	}
+	p.others++
+	return false
+}
+
 // withOwn adds to the built-in suite the files of a run that are not part of it.
-func withOwn(suite []*engine.File, paths []string) ([]*engine.File, error) {
+func (p *selection) withOwn(suite []*engine.File, paths []string) ([]*engine.File, error) {
 	own := slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		return slices.ContainsFunc(suite, func(f *engine.File) bool { return f.Path == path })
 	})
 	if len(own) == 0 {
 		return suite, nil
 	}
-	more, err := scenarioFiles(own)
+	more, err := scenarioFiles(own, p.named)
 	return append(suite, more...), err
 }
 
-// keep applies the filters; failed are the paths that --failed selects.
+// keep applies the filters but --only; failed are the paths that --failed selects.
 func (p *selection) keep(files []*engine.File, failed []string) (out []*engine.File) {
 	for _, f := range files {
 		fits := func(wanted []string, has func(string) bool) bool {
@@ -206,7 +218,6 @@ func (p *selection) keep(files []*engine.File, failed []string) (out []*engine.F
 		shows := f.Clauses()
 		if fits(p.clauses, func(c string) bool { return slices.Contains(shows, c) }) &&
 			fits(p.labels, func(l string) bool { return slices.Contains(f.Doc.Labels, l) }) &&
-			fits(p.only, func(o string) bool { ok, _ := path.Match(o, f.Base()); return ok || o == f.Base() }) &&
 			(p.failed == "" || slices.Contains(failed, f.Path)) {
 			out = append(out, f)
 		}
@@ -287,61 +298,4 @@ func (p *selection) order(files []*engine.File) (out []*engine.File) {
 		rand.New(rand.NewPCG(seed, seed)).Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	}
 	return out
-}
-
-// scenarioFiles reads the files given, each a path or the name of a built-in one,
-// or the built-in suite.
-func scenarioFiles(args []string) ([]*engine.File, error) {
-	if len(args) == 0 {
-		suite, err := engine.LoadFS(scenarios.Files)
-		return suite, fileError(err)
-	}
-	names, err := builtIn()
-	if err != nil {
-		return nil, err
-	}
-	var named, paths []string
-	for _, arg := range args {
-		_, err := os.Stat(arg)
-		name := strings.TrimSuffix(arg, ".yaml")
-		switch {
-		case arg == "":
-			return nil, usagef("an argument is empty: name a file, a directory or a built-in scenario")
-		case errors.Is(err, fs.ErrNotExist) && slices.Contains(names, name):
-			if file := name + ".yaml"; !slices.Contains(named, file) {
-				named = append(named, file)
-			}
-		case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`):
-			hint := near.Hint(arg, names)
-			if _, err := os.Stat(arg + ".yaml"); err == nil {
-				hint = ", did you mean " + arg + ".yaml?"
-			}
-			return nil, usagef("%s: neither a file nor a built-in scenario%s ('doorlab check list' lists them)", arg, hint)
-		default:
-			paths = append(paths, arg)
-		}
-	}
-	out, err := engine.ParseFS(scenarios.Files, named)
-	if err != nil {
-		return nil, fileError(err)
-	}
-	own, err := engine.Load(paths...)
-	return append(out, own...), fileError(err)
-}
-
-func builtIn() ([]string, error) {
-	files, err := fs.Glob(scenarios.Files, "*.yaml")
-	return each.Of(files, func(f string) string { return strings.TrimSuffix(f, ".yaml") }), err
-}
-
-// fileError gives what is wrong with scenario files its exit code.
-func fileError(err error) error {
-	var problems engine.Problems
-	switch {
-	case errors.As(err, &problems):
-		return exit{codeBadScenario, problems.Error()}
-	case err != nil:
-		return usagef("%s", reason(err))
-	}
-	return nil
 }

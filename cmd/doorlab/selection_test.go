@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/shard"
+	"github.com/doorlab/doorlab/scenarios/engine"
 )
 
 // TestShuffle: a seed is an order of all the files that it always draws, another
@@ -113,5 +114,32 @@ func TestFailedOfCheck(t *testing.T) {
 	files := must.Get((&selection{repeat: 1, failed: "newest"}).files(nil))(t)
 	if len(files) != 1 || files[0].Base() != "terms_values" {
 		t.Errorf("got %d files, want terms_values", len(files))
+	}
+}
+
+// TestOnly: --only goes by the names of files, before they are read, so a mistake in another file doesn't matter; two files
+// with the same name both match.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good := "name: Nothing\nclauses: [PERM-1]\nsteps:\n  - permit: {person: ann}\n"
+	for file, source := range map[string]string{"a/same.yaml": good, "b/same.yml": good, "other.yaml": good, "broken.yaml": "nmae: x\n"} {
+		must.OK(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o700))
+		must.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(source), 0o600))
+	}
+	twin := engine.TwinOf(filepath.Join(dir, "b", "same.yml"))
+	for only, want := range map[string]int{"same": 2, "s*": 2, "other.yaml": 1, "[os]*.yaml": 3, twin: 1} {
+		files, err := (&selection{repeat: 1, only: []string{only}}).files([]string{dir})
+		if err != nil || len(files) != want {
+			t.Errorf("--only %s: got %d files and error %v, want %d", only, len(files), err, want)
+		}
+	}
+	for only, want := range map[string]string{"none": "none of 4 scenarios matches --only none", "b*": `broken.yaml:1:1: unknown key "nmae"`} {
+		if _, err := (&selection{repeat: 1, only: []string{only}}).files([]string{dir}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("--only %s: got error %v, want %q", only, err, want)
+		}
+	}
+	if code, _, errs := runQuietly(t.Context(), "check", "list", dir, "--only", "other"); code != codeOK {
+		t.Errorf("got exit %d and %q, want %d", code, errs, codeOK)
 	}
 }

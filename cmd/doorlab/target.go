@@ -136,8 +136,9 @@ func (f *targetFlags) readTokens() error {
 
 // serverURL checks the URL of a running server, which paths are appended to.
 func serverURL(flag, s string) error {
+	scheme, _, _ := strings.Cut(strings.ToLower(s), "://")
 	switch {
-	case !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://"):
+	case scheme != "http" && scheme != "https":
 		return usagef("--%s %q: must start with http:// or https://", flag, s)
 	case strings.ContainsAny(s, "?#"):
 		return usagef("--%s %q: must have no query or fragment, because paths are appended to it", flag, s)

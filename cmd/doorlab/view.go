@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -72,6 +71,6 @@ func (e *env) after(verdict, failed error) error {
 	if verdict == nil || failed == nil {
 		return cmp.Or(verdict, failed)
 	}
-	fmt.Fprintln(e.err, "doorlab: "+e.named(failed.Error()))
+	e.complain(failed.Error())
 	return verdict
 }

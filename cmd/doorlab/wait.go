@@ -61,7 +61,7 @@ func waitReady(parent context.Context, e *env, hc *http.Client, url string, time
 				return nil
 			}
 			why = resp.Status
-			if resp.StatusCode == http.StatusBadRequest && strings.HasPrefix(url, "http://") {
+			if resp.StatusCode == http.StatusBadRequest && strings.HasPrefix(strings.ToLower(url), "http://") {
 				try = "does it want https?"
 			}
 		case ctx.Err() == nil:

@@ -39,7 +39,7 @@ func watch(ctx context.Context, e *env, paths []string, once func() error) error
 			return err
 		}
 		if x, ours := errors.AsType[exit](err); ours && x.msg != "" {
-			fmt.Fprintln(e.err, "doorlab: "+e.named(x.msg))
+			e.complain(x.msg)
 		}
 		fmt.Fprintf(e.err, "watching %s; press Ctrl-C to stop\n", amount.Many(len(seen), "file"))
 		if seen.wait(ctx, paths) != nil {

@@ -1,17 +1,29 @@
 package limit
 
-import "net/netip"
+import (
+	"net/netip"
+	"strings"
+)
 
-// Network is what counts as one address: an IPv4 address or an IPv6 /64; addr may include a port. Anything that isn't
-// an IP address is returned as is.
+// IP is the address in "1.2.3.4", or, as some proxies also write them into X-Forwarded-For, "1.2.3.4:567" and
+// "[2001:db8::1]"; the zero Addr if it is none of these.
+func IP(addr string) netip.Addr {
+	if ip, err := netip.ParseAddr(addr); err == nil {
+		return ip
+	}
+	if strings.HasPrefix(addr, "[") && strings.HasSuffix(addr, "]") {
+		addr += ":0"
+	}
+	ap, _ := netip.ParseAddrPort(addr)
+	return ap.Addr()
+}
+
+// Network is what counts as one address: an IPv4 address or an IPv6 /64; addr may be anything that IP reads. Anything else
+// is returned as is.
 func Network(addr string) string {
-	ip, err := netip.ParseAddr(addr)
-	if err != nil {
-		ap, err := netip.ParseAddrPort(addr)
-		if err != nil {
-			return addr
-		}
-		ip = ap.Addr()
+	ip := IP(addr)
+	if !ip.IsValid() {
+		return addr
 	}
 	ip = ip.Unmap().WithZone("")
 	if ip.Is4() {

@@ -172,7 +172,7 @@ func page() string {
 	style, _, _ := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(style))
 	return unanswered("text/html; charset=utf-8", unavailablePage,
-		"Content-Security-Policy: default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+		"Content-Security-Policy: default-src 'none'; img-src data:; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
 		"Referrer-Policy: no-referrer", "X-Frame-Options: DENY")
 }
 

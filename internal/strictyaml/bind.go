@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -263,7 +264,10 @@ func (b *Binder) bindMap(n ast.Node, v reflect.Value) {
 	}
 }
 
-// free is the value of a node of any form: nil, bool, int64, float64, string, []any or map[string]any.
+var leadingZero = regexp.MustCompile(`^[-+]?0[0-9_]`)
+
+// free is the value of a node of any form: nil, bool, int64, float64, string, []any or map[string]any. Digits after a zero
+// stay text.
 func (b *Binder) free(n ast.Node) any {
 	switch n := n.(type) {
 	case *ast.NullNode:
@@ -282,6 +286,9 @@ func (b *Binder) free(n ast.Node) any {
 	text, _ := b.Scalar(n)
 	switch n.(type) {
 	case *ast.IntegerNode:
+		if leadingZero.MatchString(text) {
+			break // YAML 1.1 takes 010 for 8, and a phone without an 8 or a 9 for another number
+		}
 		if i, err := strconv.ParseInt(text, 0, 64); err == nil {
 			return i
 		}

@@ -38,7 +38,7 @@ kind: live
 wait: 1m30s
 pair: ["09:00", "22:00"]
 parts: [{size: 3, on: true}, {size: 0}]
-free: {a: 1, b: 0.5, c: [x, null], d: {e: *n}, f: 10s}
+free: {a: 1, b: 0.5, c: [x, null], d: {e: *n}, f: 10s, g: 010, h: 01012345670, i: 0, j: 0x10, k: -07}
 `
 	var got sample
 	var key, value, around Pos
@@ -48,7 +48,7 @@ free: {a: 1, b: 0.5, c: [x, null], d: {e: *n}, f: 10s}
 	on := true
 	want := sample{Name: "one", Kind: "live", Wait: 90 * time.Second, Pair: [2]string{"09:00", "22:00"},
 		Parts: []part{{Size: 3, On: &on}, {}},
-		Free:  map[string]any{"a": int64(1), "b": 0.5, "c": []any{"x", nil}, "d": map[string]any{"e": "one"}, "f": "10s"}}
+		Free:  map[string]any{"a": int64(1), "b": 0.5, "c": []any{"x", nil}, "d": map[string]any{"e": "one"}, "f": "10s", "g": "010", "h": "01012345670", "i": int64(0), "j": int64(16), "k": "-07"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}

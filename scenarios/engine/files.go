@@ -40,14 +40,22 @@ type File struct {
 // tells them apart: phones, references and keys derive from it.
 func (f *File) Base() string {
 	if f.twin {
-		h := sha256.Sum256([]byte(filepath.ToSlash(f.Path)))
-		return fmt.Sprintf("%s-%x", f.name(), h[:3])
+		return TwinOf(f.Path)
 	}
 	return f.name()
 }
 
-func (f *File) name() string {
-	return strings.TrimSuffix(strings.TrimSuffix(path.Base(filepath.ToSlash(f.Path)), ".yaml"), ".yml")
+func (f *File) name() string { return NameOf(f.Path) }
+
+// TwinOf is the Base of a file whose name another has, too.
+func TwinOf(file string) string {
+	h := sha256.Sum256([]byte(filepath.ToSlash(file)))
+	return fmt.Sprintf("%s-%x", NameOf(file), h[:3])
+}
+
+// NameOf is a file's name without folder and ending.
+func NameOf(file string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path.Base(filepath.ToSlash(file)), ".yaml"), ".yml")
 }
 
 // Again is the file for the n-th of several plays in one run.
@@ -125,7 +133,15 @@ func (f *found) expr(e *Expr) { f.exprs = append(f.exprs, e) }
 // however often it is named: the second play would repeat the requests of the first. The error is Problems if a file is
 // invalid, else the file system's.
 func Load(paths ...string) ([]*File, error) {
-	var names []string
+	names, err := Names(paths...)
+	if err != nil {
+		return nil, err
+	}
+	return parseAll(names, os.ReadFile)
+}
+
+// Names are the files that Load reads.
+func Names(paths ...string) (names []string, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
@@ -146,7 +162,7 @@ func Load(paths ...string) ([]*File, error) {
 			names = append(names, filepath.Join(p, filepath.FromSlash(f)))
 		}
 	}
-	return parseAll(once(names), os.ReadFile)
+	return once(names), nil
 }
 
 // once drops names of files that were named before.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/limit"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/fail"
 	"github.com/doorlab/doorlab/server/record"
@@ -87,7 +88,10 @@ func (c *call) address() string {
 	hops := strings.Split(strings.Join(c.r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && c.trusted(addr); i-- {
 		hop := strings.TrimSpace(hops[i])
-		if !hostOf(hop).IsValid() {
+		if hop == "" {
+			continue // an empty element of a list says nothing (RFC 9110)
+		}
+		if !limit.IP(hop).IsValid() {
 			break
 		}
 		addr = hop
@@ -96,18 +100,8 @@ func (c *call) address() string {
 }
 
 func (c *call) trusted(addr string) bool {
-	ip := hostOf(addr)
+	ip := limit.IP(addr)
 	return slices.ContainsFunc(c.api.cfg.Proxies, func(p netip.Prefix) bool { return p.Contains(ip.Unmap().WithZone("")) })
-}
-
-// hostOf is the address in "1.2.3.4" or, as some proxies also write it into X-Forwarded-For, "1.2.3.4:567"; the zero
-// Addr if it is neither.
-func hostOf(addr string) netip.Addr {
-	if ip, err := netip.ParseAddr(addr); err == nil {
-		return ip
-	}
-	ap, _ := netip.ParseAddrPort(addr)
-	return ap.Addr()
 }
 
 // auditRefusal writes an audit row for a door command that was refused before it reached the device, see ENT-4. Without
