@@ -42,12 +42,12 @@ type decisions struct {
 	stopped, timeless  int   // denied after 36 h; timeless of them because a board had lost its clock
 	granted            int   // in an outage, to be let in by a grant
 	missed             int   // came soon after 36 h and would have been let in before
-	last               int   // let in by a grant in the last second before
+	nearly, last       int   // let in by a grant in the last minute before, and in the last second
 	oldestMs           int64 // of the outage in which somebody was let in
 	agedMs             int64 // of the outage in which anything was decided
 	minus, exact, plus int   // boundary values of OFF-2 that were hit
 
-	windowedAt, grantedAt, limitAt []*history.Event // the presentations that were windowed, granted, or missed or last
+	windowedAt, grantedAt, limitAt []*history.Event // the presentations that were windowed, granted, or missed or nearly
 	taken                          []*history.Event // all that the reference could tell
 }
 
@@ -215,8 +215,11 @@ func (n *decisions) decided(b *board, r ruling, e presentation) {
 	if e.away() && r.allow && !r.byWindow() {
 		n.grantedAt = append(n.grantedAt, e.Event)
 		n.granted++
+		if e.OutageAgeMs >= limitMs-60*1000 {
+			n.nearly, n.limitAt = n.nearly+1, append(n.limitAt, e.Event)
+		}
 		if e.OutageAgeMs >= limitMs-1000 {
-			n.last, n.limitAt = n.last+1, append(n.limitAt, e.Event)
+			n.last++
 		}
 	}
 	differs := r.agrees(e.Event)

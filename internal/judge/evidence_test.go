@@ -92,7 +92,7 @@ func TestRefusedAsExpired(t *testing.T) {
 	}
 }
 
-// TestLimitTried: OFF-2 is about the end of 36 h: who comes in the last second before and is let in, or later and isn't. A
+// TestLimitTried: OFF-2 is about the end of 36 h: who comes in the last minute before and is let in, or later and isn't. A
 // board that can't tell the time counts if it has content by which it could let somebody in.
 func TestLimitTried(t *testing.T) {
 	t.Parallel()
@@ -117,7 +117,8 @@ func TestLimitTried(t *testing.T) {
 		want bool
 		says string
 	}{
-		"two seconds before":      {at(limitMs-2000, vocab.Opened, vocab.Reason(vocab.Onsite)), false, ""},
+		"two minutes before":      {at(limitMs-2*60*1000, vocab.Opened, vocab.Reason(vocab.Onsite)), false, ""},
+		"one minute before":       {at(limitMs-60*1000, vocab.Opened, vocab.Reason(vocab.Onsite)), true, "0 denied after 36 h"},
 		"one second before":       {at(limitMs-1000, vocab.Opened, vocab.Reason(vocab.Onsite)), true, "0 denied after 36 h"},
 		"at the limit":            {at(limitMs, vocab.Opened, vocab.Reason(vocab.Onsite)), true, "at 36 h: 1"},
 		"after it":                {at(limitMs+1, vocab.Denied, vocab.OutageLimit), true, "1 denied after 36 h (0 with a lost clock)"},
@@ -222,12 +223,18 @@ func TestSeenLate(t *testing.T) {
 		"an hour later":   {func(*builder) {}, func(h *builder) { h.pass(60 * minute) }, false},
 		"after its start": {func(h *builder) { later(h); h.pass(-60 * minute) }, func(h *builder) { h.pass(60 * minute) }, true},
 	} {
-		for way, use := range map[string]func(*builder){"link": func(h *builder) { h.press(200, "") }, "phone": func(h *builder) { h.phone("opened", "phone", doorOf("brd_1", 1)) }} {
+		page := func(h *builder) {
+			h.did("plc_a", "GET", "/entry", 404, history.CallText{In: fields{"t": "link of mia"}}, nil)
+		}
+		for way, to := range map[string]struct{ use, useDead func(*builder) }{
+			"link":           {func(h *builder) { h.press(200, "") }, func(h *builder) { h.press(404, "") }},
+			"phone and page": {func(h *builder) { h.phone("opened", "phone", doorOf("brd_1", 1)) }, page},
+		} {
 			h := oneBoard()
 			tc.before(h)
 			h.register(1)
 			tc.wait(h)
-			use(h)
+			to.use(h)
 			if got := perm1(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
 				t.Errorf("used by %s %s: got %s, lacks %q; want PASS, tried %t", way, name, got, got.Untried, tc.want)
 			}
@@ -237,9 +244,9 @@ func TestSeenLate(t *testing.T) {
 			h.did("plc_a", "POST", revokeRoute, 200, history.CallText{In: fields{"externalRef": "ref-c"}, Out: fields{"permitId": "pmt_c", "state": "revoked"}},
 				func() { h.change("plc_a", "revoke", h.customerPermit(1, true)) })
 			tc.wait(h)
-			h.press(404, "")
+			to.useDead(h)
 			if got := perm4(NewView(h.events)); got.Status != Pass || (len(got.Untried) == 0) != tc.want {
-				t.Errorf("dead link pressed %s: got %s, lacks %q; want PASS, tried %t", name, got, got.Untried, tc.want)
+				t.Errorf("dead link used by %s %s: got %s, lacks %q; want PASS, tried %t", way, name, got, got.Untried, tc.want)
 			}
 		}
 	}

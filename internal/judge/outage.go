@@ -25,8 +25,8 @@ func off2(v *View) Verdict {
 	t := n.limit // [OFF-2]
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s with a lost clock); oldest opening %s (limit 36 h); decisions one second before 36 h: %s, at 36 h: %s, one second after: %s",
 		amount.Number(n.stopped), amount.Number(n.timeless), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
-		about(n.stopped+n.last).
-		triedIf(v.told, n.missed+n.last, "nobody who would have been let in tried a door in the 36 h after the limit, or in the last second before").
+		about(n.stopped+n.nearly).
+		triedIf(v.told, n.missed+n.nearly, "nobody who would have been let in tried a door in the 36 h after the limit, or in the last minute before").
 		showsIf(v.told, sight{n.last, "somebody let in during the last second"}, sight{n.missed, "somebody kept out after 36 h"}).
 		at(v, v.moments(n.limitAt))
 }

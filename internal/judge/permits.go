@@ -258,17 +258,22 @@ func farApart(a, b int64) bool { return a-b >= movedMs || b-a >= movedMs }
 func perm4(v *View) Verdict {
 	t, used, read := v.second().of("PERM-4"), v.served().of("PERM-4"), v.read().of("PERM-4")
 	return t.plus(used).plus(read).verdict(v, "PERM-4", fmt.Sprintf("%s revoked, %s dead links pressed, %s read", amount.Number(t.checked), amount.Number(used.checked), amount.Number(read.checked))).
-		tried(v.served().dead, "nobody pressed a dead link within two minutes of the revocation").
-		shows(sight{v.deadPages(), "the page of a dead link"}).
-		at(v, presses(v.served().deadAt))
+		tried(v.served().dead+len(v.deadPages()), "nobody pressed a dead link, or asked for its page, within two minutes of the revocation").
+		shows(sight{v.served().dead, "a dead link that is pressed"}, sight{len(v.deadPages()), "the page of a dead link"}).
+		at(v, presses(v.served().deadAt), times(v.deadPages()))
 }
 
-// deadPages is how often somebody asked for the page of a link that was given and got none.
-func (v *View) deadPages() int {
+// deadPages are the requests for the page of a link that had died shortly before.
+func (v *View) deadPages() []*call {
 	links := v.linksGiven()
-	return len(each.If(v.calls(), func(c *call) bool {
-		return c.Route == "/entry" && c.Method == "GET" && !c.ok() && len(links[c.in("t")]) > 0
-	}))
+	return each.If(v.calls(), func(c *call) bool {
+		given := links[c.in("t")]
+		if c.Route != "/entry" || c.Method != "GET" || c.ok() || len(given) == 0 {
+			return false
+		}
+		dead, fresh, sure := v.deadLink(c, given)
+		return dead && fresh && sure
+	})
 }
 
 // perm6 judges PERM-6: a permit's doors are those it names, else those it had, and always its place's.

@@ -42,6 +42,7 @@ func TestUnseen(t *testing.T) {
 		"no missing scope":    {"AUTH-2", without(func(e *history.Event) bool { return e.Code == "scope_missing" }), "a missing scope"},
 		"nobody called":       {"PERM-1", route("POST", phoneRoute), "an opening by phone"},
 		"no link was pressed": {"PERM-1", route("POST", linkRoute), "an opening by link"},
+		"only a page":         {"PERM-4", route("POST", linkRoute), "a dead link that is pressed"},
 		"no page was read":    {"PERM-4", route("GET", "/entry"), "the page of a dead link"},
 		"no dead link":        {"ENT-3", route("POST", linkRoute), "a link"},
 		"no call":             {"ENT-3", route("POST", phoneRoute), "a phone call"},

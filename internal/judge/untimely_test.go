@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestUntimely(t *testing.T) {
 	read := func(h *builder) {
 		h.did("plc_a", "GET", "/space/v1/partner/entry-logs", 200, history.CallText{}, nil)
 	}
-	opened := func(h *builder) { h.command("brd_1", "k-open", "open", vocab.Reported, true, 0) }
+	opened := func(h *builder) { h.command("brd_1", h.id("key"), "open", vocab.Reported, true, 0) }
 	removed := func(n int) func(*builder) {
 		return func(h *builder) {
 			h.did("plc_a", "DELETE", policiesRoute, 200, history.CallText{Kind: "test", Path: doorOf("brd_1", 1), Out: fields{"deleted": n}}, nil)
@@ -43,6 +44,8 @@ func TestUntimely(t *testing.T) {
 		"a token is refused a day later":        {"AUTH-2", []func(*builder){exchanged, later(24 * hourMs), expired}, ""},
 		"a token is refused a month later":      {"AUTH-2", []func(*builder){exchanged, later(30 * 24 * hourMs), expired}, "as expired within a day"},
 		"records are read before there are any": {"ENT-4", []func(*builder){read, later(10), opened}, "no records were read"},
+		"49 commands are recorded":              {"ENT-4", slices.Repeat([]func(*builder){opened}, 49), "no records were read"},
+		"50 commands are recorded":              {"ENT-4", slices.Repeat([]func(*builder){opened}, 50), ""},
 		"records are read":                      {"ENT-4", []func(*builder){opened, later(10), read}, ""},
 		"windows that aren't there are removed": {"CMD-8", []func(*builder){removed(0)}, "nothing was done"},
 		"a window is removed":                   {"CMD-8", []func(*builder){removed(1)}, ""},

@@ -49,6 +49,9 @@ func (x *frame) bothWays(out fields) string {
 		return ""
 	}
 	for _, other := range evidence.Opposites(int(status)) {
+		if s.mayBeUnknown([]int{int(status), other.Status}) {
+			continue
+		}
 		a := answerLike(other)
 		if verbs.accepts(&asked, a) && x.fits(a, out) {
 			return strings.TrimSpace(fmt.Sprint(a.Status, " ", a.text("error")))

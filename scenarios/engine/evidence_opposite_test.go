@@ -48,6 +48,38 @@ func TestEitherWay(t *testing.T) {
 	}
 }
 
+// TestUnknownAfterADeath: a command that was in progress when something died ends in success or as unknown, and both are right for
+// CMD-6, but not for another guarantee, and no other refusal is.
+func TestUnknownAfterADeath(t *testing.T) {
+	t.Parallel()
+	const either, expects = "status: [200, 504]", "expect: 'status in [200, 504]'"
+	for step, want := range map[string]string{
+		"{call: {path: /echo}, " + expects + ", clauses: [CMD-6]}":                          "",
+		"{call: {path: /echo}, " + expects + ", clauses: [CMD-5, CMD-6]}":                   "opposite answer",
+		"{call: {path: /echo}, expect: 'status in [200, 409]', clauses: [CMD-6]}":           "opposite answer",
+		"{call: {path: /echo}, expect: 'status in [200, 409, 504]', clauses: [CMD-6]}":      "opposite answer",
+		"{call: {path: /echo}, expect: status != 500, clauses: [CMD-6]}":                    "opposite answer",
+		"{call: {path: /echo}, expect: [{that: 'status in [200, 504]', clauses: [CMD-6]}]}": "",
+		"{call: {path: /echo}, expect: [{that: 'status in [200, 504]', clauses: [CMD-1]}]}": "opposite answer",
+		"{command: {door: '\"dor_1\"', key: k, " + either + "}, clauses: [CMD-6]}":          "",
+		"{command: {door: '\"dor_1\"', key: k, " + either + "}, clauses: [CMD-6, CMD-4]}":   "fits a success as well as a refusal",
+		"{command: {door: '\"dor_1\"', key: k, status: [200, 409]}, clauses: [CMD-6]}":      "fits a success as well as a refusal",
+		"{command: {door: '\"dor_1\"', key: k, status: [200, 409, 504]}, clauses: [CMD-6]}": "every answer would match",
+	} {
+		d, err := Parse("one.yaml", []byte("steps: ["+step+"]"))
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else if d != nil {
+			res, _ := play(t, newFake(t), "steps: ["+step+"]", Options{})
+			got = res.Files[0].Reason
+		}
+		if want == "" && (strings.Contains(got, "opposite") || strings.Contains(got, "as well as")) || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", step, got, want)
+		}
+	}
+}
+
 // TestEitherWayOfARefusal: what a refusal meets may not be met by a success.
 func TestEitherWayOfARefusal(t *testing.T) {
 	t.Parallel()
