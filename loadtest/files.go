@@ -71,7 +71,12 @@ func (r Result) Write(dir string) error {
 	for i := range r.Shards {
 		r.Shards[i].Dir = report.KeptDir(dir, r.Shards[i].Dir)
 	}
+	r.Digest = ""
 	text, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		r.Digest, err = report.Digest(text)
+		text, _ = json.MarshalIndent(r, "", "  ") // as before
+	}
 	var xml, tap, summary strings.Builder
 	err = errors.Join(err, report.WriteSuites(&xml, r.Seconds, r.suites()), report.WriteTests(&tap, r.suites()), r.WriteSummary(&summary))
 	write := func(name, text string) error { return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644) }
@@ -79,7 +84,8 @@ func (r Result) Write(dir string) error {
 		write("junit.xml", xml.String()), write("report.tap", tap.String()), write("summary.md", summary.String()))
 }
 
-// ReadResult reads a result.json, or the one in a directory.
+// ReadResult reads a result.json, or the one in a directory. Errors: content other than what was written. One that judged a
+// history has a digest; others may be of earlier builds.
 func ReadResult(path string) (Result, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, "result.json")
@@ -95,6 +101,12 @@ func ReadResult(path string) (Result, error) {
 	if r.Schema > SchemaVersion {
 		return Result{Verdict: r.Verdict}, fmt.Errorf("%s has schema %d, but this doorlab reads schema %d", path, r.Schema, SchemaVersion)
 	}
+	if r.Digest != "" || r.Guarantees != nil && r.Guarantees.History != nil {
+		if err := report.Unchanged(path, text, r.Digest); err != nil {
+			return Result{Verdict: r.Verdict}, err
+		}
+	}
+	r.Digest = "" // Write computes it
 	return r, nil
 }
 

@@ -66,6 +66,7 @@ type Result struct {
 	Search     []Step           `json:"search,omitempty"`
 	Highest    float64          `json:"highest,omitempty"` // search: the highest rate that met the thresholds
 	Compare    *Comparison      `json:"compare,omitempty"`
+	Digest     string           `json:"digest,omitempty"` // in result.json: of everything else there, see report.Digest
 
 	over  time.Time     // when the last answer was there; zero for a result that was read
 	dir   string        // of a part of a merged result

@@ -73,7 +73,7 @@ type Result struct {
 	Assertions []judge.Assertion `json:"-"`
 	Events     []history.Event   `json:"-"`                // the merged history
 	History    history.Summary   `json:"history,omitzero"` // of Events as the run directory keeps them
-	Digest     string            `json:"digest,omitempty"` // of everything else in verdicts.json, see digest
+	Digest     string            `json:"digest,omitempty"` // of everything else in verdicts.json, see Digest
 	Config     any               `json:"config,omitempty"`
 	Require    []string          `json:"require,omitempty"`     // clauses that must be proven, see judge.Basis
 	Whole      bool              `json:"whole,omitempty"`       // the whole built-in suite, which has to show more, see demands

@@ -32,7 +32,7 @@ func WriteJSON(w io.Writer, res Result) error {
 	var b bytes.Buffer
 	err := encode(&b)
 	if err == nil {
-		res.Digest, err = digest(b.Bytes())
+		res.Digest, err = Digest(b.Bytes())
 	}
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ func WriteJSON(w io.Writer, res Result) error {
 	return encode(w)
 }
 
-// digest is the SHA-256 of a verdicts.json without its field digest, in Go's compact JSON with sorted keys, so that
-// formatting it differently changes nothing. It isn't a secret: it notices what was changed by mistake.
-func digest(raw []byte) (string, error) {
+// Digest is the SHA-256 of a verdicts.json, or of a load's result.json, without its field digest, in Go's compact JSON with
+// sorted keys, so that formatting it differently changes nothing. It isn't a secret: it notices what was changed by mistake.
+func Digest(raw []byte) (string, error) {
 	var all map[string]any
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -83,13 +83,21 @@ func readVerdicts(dir string) (res Result, err error) {
 	if res.Digest == "" && res.History.Count == 0 {
 		return res, nil
 	}
-	if res.Digest == "" { // else another history could be put beside it
-		return Result{Status: res.Status}, fmt.Errorf("%s has no digest, which every run with a history has: it was changed, or an old build wrote it", path)
-	}
-	if is, err := digest(raw); err != nil || is != res.Digest {
-		return Result{Status: res.Status}, fmt.Errorf("%s was changed after the run: its content has SHA-256 %s, not %s", path, is, res.Digest)
+	if err := Unchanged(path, raw, res.Digest); err != nil {
+		return Result{Status: res.Status}, err
 	}
 	return res, nil
+}
+
+// Unchanged returns an error unless a file has the content that was written: the Digest that it names.
+func Unchanged(path string, raw []byte, named string) error {
+	if named == "" { // else another history could be put beside it
+		return fmt.Errorf("%s has no digest, which every run with a history has: it was changed, or an old build wrote it", path)
+	}
+	if is, err := Digest(raw); err != nil || is != named {
+		return fmt.Errorf("%s was changed after the run: its content has SHA-256 %s, not %s", path, is, named)
+	}
+	return nil
 }
 
 // bracketed is " (text)", or nothing.
