@@ -19,13 +19,14 @@ import (
 
 // Seat is what the server knows about the real board that replaces a detached one.
 type Seat struct {
-	Online          bool             `json:"online"`
-	Since           int64            `json:"since"` // domain Unix ms of the last change, 0 = never said hello
-	AppliedRevision int64            `json:"appliedRevision"`
-	BufferedRecords int              `json:"bufferedRecords"`
-	DroppedRecords  int              `json:"droppedRecords"`
-	Dropped         map[string]int64 `json:"dropped"`   // uplinks that the server dropped, by reason
-	Standings       []wire.Standing  `json:"standings"` // as reported
+	Online          bool              `json:"online"`
+	Since           int64             `json:"since"` // domain Unix ms of the last change, 0 = never said hello
+	AppliedRevision int64             `json:"appliedRevision"`
+	BufferedRecords int               `json:"bufferedRecords"`
+	DroppedRecords  int               `json:"droppedRecords"`
+	Dropped         map[string]int64  `json:"dropped"` // uplinks that the server dropped, by reason
+	Troubles        []control.Trouble `json:"troubles"`
+	Standings       []wire.Standing   `json:"standings"` // as reported
 }
 
 // absent is the list of detached boards, kept across restarts.

@@ -66,7 +66,8 @@ func (b *board) view() control.Board {
 func (b *board) whole() control.Board {
 	v := b.view()
 	if b.f.cfg.Seat != nil {
-		v.Dropped = b.f.cfg.Seat(b.id).Dropped
+		seat := b.f.cfg.Seat(b.id)
+		v.Dropped, v.Troubles = seat.Dropped, seat.Troubles
 	}
 	return v
 }

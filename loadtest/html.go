@@ -66,17 +66,20 @@ func plots(r Result) []plot.Chart {
 	var by []plot.Line
 	for i, name := range outcomes {
 		if r.outcome(name).Count > 0 {
-			by = append(by, over(string(name), []int{2, 6, 5, 4, 3, 1}[i%6], func(p Point) float64 { return float64(p.Outcomes[name]) }))
+			by = append(by, over(string(name), outcomeColors[i%len(outcomeColors)], func(p Point) float64 { return float64(p.Outcomes[name]) }))
 		}
 	}
 	out := []plot.Chart{
-		chart("rate", "Rate", "requests per second", over("planned", 6, func(p Point) float64 { return float64(p.Planned) }), over("sent", 1, func(p Point) float64 { return float64(p.Sent) })),
+		chart("rate", "Rate", "requests per second", over("sent", 1, func(p Point) float64 { return float64(p.Sent) }), over("planned", 12, func(p Point) float64 { return float64(p.Planned) })),
 		chart("latency", "Latency from the scheduled send", "ms", over("p50", 1, func(p Point) float64 { return p.P50 }), over("p99", 4, func(p Point) float64 { return p.P99 }),
 			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag })),
 		chart("outcomes", "Outcomes", "requests per second", by...),
 	}
 	return append(append(out, r.Lab.charts(chart)...), distribution(r))
 }
+
+// outcomeColors are the colours of outcomes: each has its own.
+var outcomeColors = []int{2, 6, 5, 4, 3, 1, 7, 13, 8, 9, 14, 12, 11, 10, 15}
 
 // marks are what the plan changes on the way: named stages and faults.
 func (r Result) marks() (out []plot.Mark) {

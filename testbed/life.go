@@ -20,6 +20,8 @@ import (
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/control/openapi"
 	"github.com/doorlab/doorlab/internal/datadir"
+	"github.com/doorlab/doorlab/internal/each"
+	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/pipe"
 	"github.com/doorlab/doorlab/server"
 	"github.com/doorlab/doorlab/server/board"
@@ -205,6 +207,9 @@ func (t *Testbed) seat(boardID string) (out boardsim.Seat) {
 	}
 	s := l.server.Board(boardID)
 	out = boardsim.Seat{Online: s.State == board.Online, AppliedRevision: s.AppliedRevision, BufferedRecords: s.Buffered, DroppedRecords: s.Dropped, Dropped: s.Drops}
+	out.Troubles = each.Of(s.Troubles, func(x board.Trouble) control.Trouble {
+		return control.Trouble{At: faults.Moment{Time: x.At}, Reason: x.Reason, Channel: x.Channel, Field: x.Field, Count: x.Count}
+	})
 	if !s.Since.IsZero() {
 		out.Since = s.Since.UnixMilli()
 	}

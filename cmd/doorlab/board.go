@@ -162,6 +162,10 @@ func boardShow(e *env) *cobra.Command {
 					return []string{d.DoorID, strconv.Itoa(d.Channel), s.State, s.Leaf}
 				}))
 				fmt.Fprint(l.out, b.dropped())
+				if rows := b.troubles(); len(rows) > 0 {
+					fmt.Fprintln(l.out)
+					l.table("AT CHANNEL REASON FIELD TIMES", rows)
+				}
 			})
 		})
 }
@@ -172,7 +176,14 @@ func (b *boardRow) dropped() string {
 	if len(told) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\nMessages that the server dropped: %s. Its log names channel and field.\n", strings.Join(told, ", "))
+	return fmt.Sprintf("\nMessages that the server dropped: %s.\n", strings.Join(told, ", "))
+}
+
+// troubles are the rows about what was wrong lately with the board's messages and connections.
+func (b *boardRow) troubles() [][]string {
+	return each.Of(b.Troubles, func(t control.Trouble) []string {
+		return []string{t.At.UTC().Format(time.RFC3339), cmp.Or(t.Channel, "-"), t.Reason, cmp.Or(t.Field, "-"), strconv.FormatInt(t.Count, 10)}
+	})
 }
 
 func boardJournal(e *env) *cobra.Command {

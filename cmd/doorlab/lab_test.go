@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/world"
 	"github.com/doorlab/doorlab/testbed"
@@ -240,4 +243,6 @@ func TestBoardShowsWhatWasDropped(t *testing.T) {
 		t.Errorf("nothing was dropped: got %q", got)
 	}
 	contains(t, (&boardRow{control.Board{Dropped: map[string]int64{"garbage": 2, "early": 1}}}).dropped(), "dropped: early 1, garbage 2.")
+	refused := control.Trouble{At: faults.Moment{Time: time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)}, Reason: "refused", Field: "password", Count: 3}
+	contains(t, fmt.Sprint((&boardRow{control.Board{Troubles: []control.Trouble{refused}}}).troubles()), "[[2026-11-30T09:00:00Z - refused password 3]]")
 }

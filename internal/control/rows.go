@@ -45,6 +45,17 @@ type Board struct {
 	Doors           []Door  `json:"doors"`
 	// Dropped counts by reason what the server dropped of the board's messages; only for a single board.
 	Dropped map[string]int64 `json:"dropped,omitempty"`
+	// Troubles are the latest of these, and of the connections that the server refused, newest first.
+	Troubles []Trouble `json:"troubles,omitempty"`
+}
+
+// Trouble is something that the server dropped of what a board said, or a connection that it refused.
+type Trouble struct {
+	At      faults.Moment `json:"at"`
+	Reason  string        `json:"reason"`
+	Channel string        `json:"channel"` // "" if no channel is concerned
+	Field   string        `json:"field"`   // what is invalid; "" = all of it
+	Count   int64         `json:"count"`   // how many in a row
 }
 
 // Door is a board's channel with the door on it.

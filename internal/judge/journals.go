@@ -12,7 +12,7 @@ import (
 func (v *View) journals(b book) {
 	for _, x := range v.sortedBoards() {
 		if x.truth {
-			j := journal{v: v, b: b, of: x, doors: map[string]int{}}
+			j := journal{v: v, b: b, of: x, doors: map[string]int{}, found: v.begun != nil, gap: v.begun != nil}
 			for _, e := range x.onsite {
 				j.see(e)
 			}
@@ -30,6 +30,7 @@ type journal struct {
 	acked *history.Event // the last acknowledgement; nil = nothing is known to be stored
 	doors map[string]int // their channels
 	gap   bool           // the history lacks lines before the next: a scenario told the board what to do, or the run begins here
+	found bool           // the run hasn't begun: of what came before, only the lines of holds that go on are told
 }
 
 func (j *journal) see(e *history.Event) {
@@ -47,12 +48,12 @@ func (j *journal) see(e *history.Event) {
 		j.acked, j.gap = nil, len(j.v.hands[j.of.id]) > 0
 	case history.Wiped, history.Detached:
 		j.acked = nil
-	case history.Begun: // of what came before, only the lines of holds that go on are told
-		j.gap = true
+	case history.Begun:
+		j.gap, j.found = true, false
 	case history.Actuation:
 		if e.JournalSeq != 0 {
 			j.entry(e)
-			j.last, j.gap = e, false
+			j.last, j.gap = e, j.found
 		}
 	}
 }

@@ -42,6 +42,8 @@ func TestJournals(t *testing.T) {
 		"a line is missing since":           {[]history.Event{line(0, 3, 1, 7, "onsite"), taken, told, back, line(3, 9, 1, 7, "onsite"), line(4, 11, 1, 7, "onsite")}, []string{"ENT-1"}},
 		"told, and numbers begin again":     {[]history.Event{line(0, 3, 1, 7, "onsite"), taken, told, back, line(3, 3, 1, 7, "onsite")}, []string{"ENT-1"}},
 		"lines from before the run":         {[]history.Event{line(0, 3, 1, 7, "command"), begun, line(3, 9, 1, 7, "onsite"), line(4, 10, 1, 7, "onsite")}, nil},
+		"holds from before the run":         {[]history.Event{line(0, 3, 1, 7, "command"), line(1, 5, 1, 7, "command"), begun, line(3, 9, 1, 7, "onsite"), line(4, 10, 1, 7, "onsite")}, nil},
+		"holds that go back":                {[]history.Event{line(0, 5, 1, 7, "command"), line(1, 3, 1, 7, "command"), begun, line(3, 9, 1, 7, "onsite")}, []string{"CMD-1"}},
 		"a line of the run is missing":      {[]history.Event{line(0, 3, 1, 7, "command"), begun, line(3, 9, 1, 7, "onsite"), line(4, 11, 1, 7, "onsite")}, []string{"ENT-1"}},
 		"lines of when it was away":         {[]history.Event{line(0, 3, 1, 7, "onsite"), taken, back, line(3, 9, 1, 7, "onsite")}, []string{"ENT-1"}},
 		"numbers begin again":               {[]history.Event{line(0, 3, 1, 7, "onsite"), reboot, line(3000, 1, 2, 7, "command")}, []string{"CMD-1"}},

@@ -34,10 +34,13 @@ type Chart struct {
 // Line is a row of points from left to right.
 type Line struct {
 	Name   string
-	Color  int // 1 to 6, classes of the page's style
+	Color  int // 1 to Colors, classes of the page's style
 	Area   bool
 	Points []Point
 }
+
+// Colors is how many colours of lines there are, some of them dashed.
+const Colors = 15
 
 // Point is one of a line.
 type Point struct{ X, Y float64 }
@@ -102,7 +105,10 @@ func (c Chart) top() float64 {
 			most = max(most, p.Y)
 		}
 	}
-	return nice(most)
+	if c.Low && len(c.Marks) > 0 {
+		return nice(most * lowroom)
+	}
+	return nice(most * headroom)
 }
 
 func (c Chart) across(x float64) float64 {
@@ -190,6 +196,9 @@ func (c Chart) HTML() (template.HTML, error) {
 	return template.HTML(b.String()), err //nolint:gosec // made by the template
 }
 
+// headroom keeps the highest line clear of the edge and of the marks' texts, lowroom in a low chart.
+const headroom, lowroom = 1.1, 1.3
+
 // letter and gap are the width of a label's character and the space between two labels, in px.
 const letter, gap = 6.5, 8
 
@@ -234,18 +243,28 @@ func (c Chart) edge(i int) string {
 	return ""
 }
 
-// flags are the marks. Where two texts would overlap, the second is only in its title.
+// textWide is how wide a label is on a desktop's axis, as a share of it.
+func textWide(text string) float64 {
+	return (float64(utf8.RuneCountInString(text))*letter + gap) / width
+}
+
+// flags are the marks. Where a text would overlap a row's name or another mark's text, it is only in its title.
 func (c Chart) flags() (out []label) {
-	var taken []float64
+	var taken [][2]float64
+	for _, name := range c.Rows {
+		taken = append(taken, [2]float64{0, textWide(name)})
+	}
 	for _, m := range c.Marks {
 		at, edge := c.across(m.X), ""
+		wide := textWide(m.Text)
+		from, to := at, at+wide
 		if at > .85 {
-			edge = "e"
+			edge, from, to = "e", at-wide, at
 		}
-		if slices.ContainsFunc(taken, func(x float64) bool { return math.Abs(x-at) < .12 }) {
+		if slices.ContainsFunc(taken, func(o [2]float64) bool { return from < o[1] && o[0] < to }) {
 			m.Text = ""
 		} else {
-			taken = append(taken, at)
+			taken = append(taken, [2]float64{from, to})
 		}
 		out = append(out, label{num(at * 100), edge, m.Text, m.Title})
 	}
@@ -278,14 +297,14 @@ func (c Chart) path(l Line, top float64) path {
 // num writes a coordinate.
 func num(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
-// nice rounds up to 1, 2 or 5 times a power of ten.
+// nice rounds up to a short number whose half is short, too: of 1 to 10, an even one, because it may be a count.
 func nice(v float64) float64 {
 	if v <= 0 {
 		return 1
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, n := range []float64{1, 2, 5} {
-		if v <= n*unit*1.0000001 {
+	for _, n := range []float64{1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8} {
+		if whole := unit != 1 || n == 2 || n == 4 || n == 6 || n == 8; whole && v <= n*unit*1.0000001 {
 			return n * unit
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestNice(t *testing.T) {
 	t.Parallel()
-	for v, want := range map[float64]float64{0: 1, .3: .5, 1: 1, 7: 10, 1900: 2000} {
+	for v, want := range map[float64]float64{0: 1, .3: .3, 1: 2, 1.1: 2, 3: 4, 7: 8, 9: 10, 11: 12, 220: 240, 1900: 2000, 5500: 6000, 9500: 10000} {
 		if got := nice(v); math.Abs(got-want) > 1e-9 {
 			t.Errorf("nice(%v): got %v, want %v", v, got, want)
 		}
@@ -71,7 +71,7 @@ func TestHTML(t *testing.T) {
 	c := Chart{Title: "<b>", To: 10, Lines: []Line{{Name: "a&b", Color: 1, Points: []Point{{0, 5}, {20, 10}}}},
 		Spans: []Span{{From: -5, To: 3, Color: 2, Title: "<script>"}}, Marks: []Mark{{X: 9, Text: "+36 h"}}, X: Seconds(10)}
 	got := must.Get(c.HTML())(t)
-	for _, want := range []string{"&lt;b&gt;", "a&amp;b", "&lt;script&gt;", `d="M0 50L1000 0"`, `x="0" y="10" width="299"`, `left:90%`} {
+	for _, want := range []string{"&lt;b&gt;", "a&amp;b", "&lt;script&gt;", `d="M0 58.3L1000 16.7"`, `x="0" y="10" width="299"`, `left:90%`} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("the figure lacks %q:\n%s", want, got)
 		}
@@ -102,5 +102,24 @@ func TestLabels(t *testing.T) {
 		if text := strings.Join(got, " "); text != tc.want {
 			t.Errorf("on %g px: got %s, want %s", tc.room, text, tc.want)
 		}
+	}
+}
+
+// TestFlags: the texts of marks stand beside each other where there is room, and don't cover the names of rows.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	c := Chart{To: 20, Marks: []Mark{{X: 0, Text: "warm-up"}, {X: 14, Text: "refuse"}, {X: 15, Text: "calm"}, {X: 15.1, Text: "offline"}}}
+	texts := func(c Chart) (out []string) {
+		for _, f := range c.flags() {
+			out = append(out, f.Text)
+		}
+		return out
+	}
+	if got, want := texts(c), []string{"warm-up", "refuse", "calm", ""}; !slices.Equal(got, want) {
+		t.Errorf("the marks say %q, want %q", got, want)
+	}
+	c.Rows = []string{"offline"}
+	if got, want := texts(c), []string{"", "refuse", "calm", ""}; !slices.Equal(got, want) {
+		t.Errorf("in a chart of rows, the marks say %q, want %q", got, want)
 	}
 }

@@ -67,7 +67,8 @@ func perBar(charts []plot.Chart, seconds float64) []plot.Chart {
 		if !ok {
 			continue
 		}
-		charts[i].Unit = "per " + amount.Duration(each) + rest
+		short := math.Pow(10, 1-math.Floor(math.Log10(each)))
+		charts[i].Unit = "per " + amount.Duration(math.Round(each*short)/short) + rest
 		for _, l := range charts[i].Lines {
 			for k := range l.Points {
 				l.Points[k].Y = math.Round(l.Points[k].Y*each*100) / 100

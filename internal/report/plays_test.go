@@ -85,8 +85,8 @@ func TestAxisOfAPlay(t *testing.T) {
 		t.Fatalf("got %d plots of openings, want one for each play", len(charts))
 	}
 	for _, c := range charts {
-		if c[1] != "1" {
-			t.Errorf("up to %s openings in a bar, want 1", c[1])
+		if c[1] != "2" { // the axis of one opening in a bar; that of two goes up to 4
+			t.Errorf("the axis of openings goes up to %s, want 2: one opening in a bar", c[1])
 		}
 	}
 }

@@ -54,7 +54,20 @@ type Status struct {
 	Buffered        int              // records waiting on the board, as of its last hello
 	Dropped         int              // records the board had to drop
 	Drops           map[string]int64 // what the server dropped of what the board said, by reason, since it started
+	Troubles        []Trouble        // what was wrong with that and with refused connections, newest first; the latest few
 }
+
+// Trouble is something that the server dropped, or a connection that it refused.
+type Trouble struct {
+	At      time.Time // domain time of the last one
+	Reason  string    // one of gateway.DropReasons, or NotAdmitted
+	Channel string    // "" = none, or a topic that names none
+	Field   string    // what is invalid; "" = all of it
+	Count   int64     // how many in a row
+}
+
+// NotAdmitted is the Reason of a Trouble with a connection; Field is then what CONNECT had wrong.
+const NotAdmitted = "refused"
 
 // State is what is kept of a board across restarts.
 type State struct {
@@ -101,13 +114,14 @@ type Connection struct {
 	LastSeenAt time.Time // of the last message on any
 	Buffered   int
 	Drops      map[string]int64
+	Troubles   []Trouble
 }
 
 // Status is the board's status given its latest connection c. It shares the state's maps.
 func (s State) Status(c Connection) Status {
 	out := Status{BoardID: s.BoardID, PlaceID: s.PlaceID, State: Unknown, AppliedRevision: s.AppliedRevision, Digest: s.Digest,
 		AppliedAt: s.AppliedAt, Policy: s.Confirmed(), PolicyAppliedAt: s.PolicyAppliedAt, Standings: s.Standings,
-		Buffered: c.Buffered, Dropped: s.Dropped, Drops: c.Drops}
+		Buffered: c.Buffered, Dropped: s.Dropped, Drops: c.Drops, Troubles: c.Troubles}
 	if s.FirstSeenAt.IsZero() {
 		return out
 	}

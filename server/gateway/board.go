@@ -79,7 +79,7 @@ func (b *peer) live() *link {
 func (b *peer) status() board.Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := board.Connection{Drops: b.drops.all(), LastSeenAt: time.UnixMilli(b.seen.Load()).UTC(), Buffered: b.buffered}
+	c := board.Connection{Drops: b.drops.all(), Troubles: b.drops.latest(), LastSeenAt: time.UnixMilli(b.seen.Load()).UTC(), Buffered: b.buffered}
 	switch l := b.live(); {
 	case l != nil:
 		c.Epoch, c.LastSeenAt = l.epoch, b.lastSeen()

@@ -41,7 +41,9 @@ func decodeHello(payload []byte) (wire.Hello, error) {
 			field{"revision", !whole(h.Revision)})
 	}
 	if err == nil && h.Netloss != nil {
-		err = board.CheckPolicy(*h.Netloss)
+		if board.CheckPolicy(*h.Netloss) != nil {
+			err = rangeError{"netloss"}
+		}
 	}
 	h.Doors = standings(h.Doors)
 	return h, err

@@ -1,13 +1,17 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
+	"github.com/doorlab/doorlab/server/board"
 )
 
 // Reasons for dropping something a board said, a closed list.
@@ -27,29 +31,53 @@ const (
 // DropReasons lists all of them.
 var DropReasons = []string{dropEarly, dropGarbage, dropForbidden, dropRetained, dropOversized, dropUnknown, dropMisfit, dropRecord, dropCredit, dropQuota}
 
-// drops counts what was dropped, by reason.
+// drops counts what was dropped, by reason, and remembers the latest troubles.
 type drops struct {
 	mu   sync.Mutex
 	n    map[string]int64
-	told map[string]time.Duration // Mono of the last line in the log
+	told map[board.Trouble]time.Duration // Mono of the last line in the log about the same, which has neither At nor Count
+	last []board.Trouble                 // oldest first
 }
 
-// logEvery limits log lines per board and reason.
-const logEvery = time.Minute
+const (
+	logEvery    = time.Minute // between log lines about the same board, reason, channel and field
+	mostTold    = 64          // of these at a time
+	keptTrouble = 10          // troubles that are remembered per board
+)
 
-func (d *drops) add(why string, n int64) (total int64, tell bool) {
+func (d *drops) add(why string, n int64) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.n == nil {
-		d.n, d.told = map[string]int64{}, map[string]time.Duration{}
+	each.Put(&d.n, why, d.n[why]+n)
+	return d.n[why]
+}
+
+// note remembers a trouble and reports whether it's time to log it.
+func (d *drops) note(t board.Trouble) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	same := board.Trouble{Reason: t.Reason, Channel: t.Channel, Field: t.Field}
+	if i := len(d.last) - 1; i >= 0 && d.last[i].Reason == t.Reason && d.last[i].Channel == t.Channel && d.last[i].Field == t.Field {
+		d.last[i].At, d.last[i].Count = t.At, d.last[i].Count+t.Count
+	} else {
+		d.last = append(d.last[max(0, len(d.last)-keptTrouble+1):], t)
 	}
-	d.n[why] += n
-	last, before := d.told[why]
+	last, before := d.told[same]
 	now := clock.Mono()
-	if tell = !before || now-last >= logEvery; tell {
-		d.told[why] = now
+	if before && now-last < logEvery || !before && len(d.told) >= mostTold {
+		return false
 	}
-	return d.n[why], tell
+	each.Put(&d.told, same, now)
+	return true
+}
+
+// latest are the troubles that are remembered, newest first.
+func (d *drops) latest() []board.Trouble {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := slices.Clone(d.last)
+	slices.Reverse(out)
+	return out
 }
 
 func (d *drops) all() map[string]int64 {
@@ -58,12 +86,21 @@ func (d *drops) all() map[string]int64 {
 	return maps.Clone(d.n)
 }
 
-// drop counts what was dropped, in the metrics and on the board, and logs it at most once a minute per board and
-// reason. field names the invalid part, "" = all of it.
+// drop counts what was dropped, in the metrics and on the board, and logs it at most once a minute per board, reason,
+// channel and field. field names the invalid part, "" = all of it.
 func (b *peer) drop(why, channel, field string, n int) {
 	b.g.drops.add(why, int64(n))
-	if total, tell := b.drops.add(why, int64(n)); tell {
+	total := b.drops.add(why, int64(n))
+	if b.drops.note(board.Trouble{At: b.g.cfg.Clock.Now().UTC(), Reason: why, Channel: channel, Field: field, Count: int64(n)}) {
 		b.g.cfg.Log.Warn("messages from the board dropped", "board", b.id, "channel", channel, "reason", why, "field", field, "total", total)
+	}
+}
+
+// refused remembers a connection that was refused, and logs it as drop does. field is what CONNECT had wrong. The peer
+// hasn't proved to be the board.
+func (b *peer) refused(field string) {
+	if b.drops.note(board.Trouble{At: b.g.cfg.Clock.Now().UTC(), Reason: board.NotAdmitted, Field: field, Count: 1}) {
+		b.g.cfg.Log.Warn("a connection as the board was refused", "board", b.id, "field", field)
 	}
 }
 
@@ -80,10 +117,13 @@ func fieldOf(err error) string {
 	case errors.As(err, &beyond):
 		return beyond.field
 	case errors.As(err, &wrong):
-		return wrong.Field
+		return cmp.Or(wrong.Field, notObject)
 	}
-	return ""
+	return notObject
 }
+
+// notObject is the field of a message that isn't a JSON object.
+const notObject = "not a JSON object"
 
 // bucket limits a rate: a burst of size, then so many per second.
 type bucket struct {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"maps"
 	"strings"
@@ -10,10 +11,20 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/wire"
+	"github.com/doorlab/doorlab/server/board"
 )
 
-// TestDropsHaveReasons: every dropped message is counted by reason, per board and in total, and logged with board and
-// field, once per minute per reason.
+const wantTroubles = `forbidden  topic 1
+bad_credit rec grantId 1
+bad_record rec records 1
+garbage ack revision 1
+garbage digest revision 1
+misfit rpt result 1
+unknown_command rpt commandId 3
+early state no hello 1`
+
+// TestDropsHaveReasons: every dropped message is counted by reason, per board and in total, remembered, and logged with
+// board, channel and field, once per minute for each of these.
 func TestDropsHaveReasons(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,8 +60,15 @@ func TestDropsHaveReasons(t *testing.T) {
 				t.Errorf("no line says %q in:\n%s", part, log.String())
 			}
 		}
-		if len(lines) != len(want) {
-			t.Errorf("%d lines, want one per reason:\n%s", len(lines), log.String())
+		if len(lines) != 8 {
+			t.Errorf("%d lines, want one per reason, channel and field:\n%s", len(lines), log.String())
+		}
+		var troubles []string
+		for _, x := range r.Status("brd_1").Troubles {
+			troubles = append(troubles, fmt.Sprint(x.Reason, " ", x.Channel, " ", x.Field, " ", x.Count))
+		}
+		if got := strings.Join(troubles, "\n"); got != wantTroubles {
+			t.Errorf("the latest troubles are\n%s\nwant\n%s", got, wantTroubles)
 		}
 		if strings.Contains(r.kinds("received"), "received") {
 			t.Error("an invented report is in the history")
@@ -162,4 +180,37 @@ func TestPanicInAWorker(t *testing.T) {
 		r.backs.accept = nil
 		r.online("brd_1")
 	})
+}
+
+// TestRefusalsAreRemembered: of a connection that is refused, the board it names remembers what was wrong with CONNECT,
+// and the log has a line, without the password.
+func TestRefusalsAreRemembered(t *testing.T) {
+	t.Parallel()
+	for field, change := range map[string]func(*connectPacket){
+		"client id":     func(c *connectPacket) { c.id = "mosq-1" },
+		"clean session": func(c *connectPacket) { c.flags = 0xc0 },
+		"will":          func(c *connectPacket) { c.flags |= 0x04; c.will = true },
+		"keep-alive":    func(c *connectPacket) { c.keepAlive = 120 },
+		"password":      func(c *connectPacket) { c.pass = "guessed" },
+	} {
+		bubble(t, field, func(t *testing.T) {
+			var log bytes.Buffer
+			r := newRig(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+			c := good("brd_1")
+			change(&c)
+			for range 2 {
+				conn := r.dial()
+				_, _ = conn.Write(c.bytes())
+				time.Sleep(2 * time.Second)
+				_ = conn.Close()
+			}
+			synctest.Wait()
+			if got := r.Status("brd_1").Troubles; len(got) != 1 || got[0].Reason != board.NotAdmitted || got[0].Field != field || got[0].Count != 2 {
+				t.Errorf("the troubles are %+v, want one of a %s, twice", got, field)
+			}
+			if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "refused") || strings.Contains(said, "guessed") {
+				t.Errorf("the log says\n%swant one line about the refusal, without the password", said)
+			}
+		})
+	}
 }

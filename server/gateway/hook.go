@@ -75,18 +75,22 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	b := g.boards[user]
 	helper := isHelper(id, user)
 	c, _ := cl.Net.Conn.(*guard)
-	code := packets.CodeSuccess
+	code, wrong := packets.CodeSuccess, wrongIn(pk)
 	switch {
 	case id != user && !helper:
-		code = packets.ErrClientIdentifierNotValid
-	case !pk.Connect.Clean, pk.Connect.WillFlag, pk.ProtocolVersion != 4,
-		pk.Connect.Keepalive < minKeepAlive, pk.Connect.Keepalive > maxKeepAlive:
+		code, wrong = packets.ErrClientIdentifierNotValid, "client id"
+	case wrong != "":
 		code = packets.ErrBadUsernameOrPassword // "not authorized" in 3.1.1
-	case g.anothers(c, user), !g.passes(b, user, pk.Connect.Password):
-		code = packets.ErrBadUsernameOrPassword
+	case g.anothers(c, user):
+		code, wrong = packets.ErrBadUsernameOrPassword, "certificate"
+	case !g.passes(b, user, pk.Connect.Password):
+		code, wrong = packets.ErrBadUsernameOrPassword, "password"
 	case helper && b.helpers.Add(1) > maxHelpers:
 		b.helpers.Add(-1)
-		code = packets.ErrServerUnavailable
+		code, wrong = packets.ErrServerUnavailable, "too many helpers"
+	}
+	if code != packets.CodeSuccess && b != nil {
+		b.refused(wrong)
 	}
 	if code == packets.ErrBadUsernameOrPassword { // slows down guessing; a board that knows its password doesn't wait
 		g.sleep(g.cfg.Penalty)
@@ -105,6 +109,21 @@ func (h *hook) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	}
 	g.count.Connected.Add(1)
 	return nil
+}
+
+// wrongIn names what a CONNECT may not have or must have, apart from names and password; "" if nothing is wrong.
+func wrongIn(pk packets.Packet) string {
+	switch c := pk.Connect; {
+	case !c.Clean:
+		return "clean session"
+	case c.WillFlag:
+		return "will"
+	case pk.ProtocolVersion != 4:
+		return "protocol level"
+	case c.Keepalive < minKeepAlive, c.Keepalive > maxKeepAlive:
+		return "keep-alive"
+	}
+	return ""
 }
 
 // admit makes l its connection's link, unless the password has been rotated since it was compared.
@@ -233,7 +252,7 @@ func (l *link) uplink(channel string, payload []byte) {
 		l = b.main
 		b.mu.Unlock()
 		if l == nil {
-			b.drop(dropEarly, channel, "", 1)
+			b.drop(dropEarly, channel, "no connection", 1)
 			return
 		}
 		b.hears()

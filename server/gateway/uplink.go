@@ -18,7 +18,7 @@ func (b *peer) handle(it item) {
 	greeted := b.cur == it.l
 	b.mu.Unlock()
 	if !greeted && it.channel != wire.UpHello { // before hello, or from a connection that was taken over
-		b.drop(dropEarly, it.channel, "", 1)
+		b.drop(dropEarly, it.channel, "no hello", 1)
 		return
 	}
 	var err error

@@ -29,6 +29,7 @@ type boardView struct {
 	Simulated    bool // by this process
 	State        control.Board
 	Dropped      []dropRow
+	Troubles     []troubleRow
 	Doors        []doorRow
 	Faults       []armedFault
 	Cut          []string // ids of armed offline faults that name this board alone
@@ -39,6 +40,14 @@ type boardView struct {
 }
 
 type dropRow struct{ Reason, Count string }
+
+type troubleRow struct {
+	Time, Exact string
+	Channel     string
+	Why         string // key of a text
+	Field       string
+	Count       int64
+}
 
 type doorRow struct {
 	ID, Name  string
@@ -86,6 +95,9 @@ func (c *Console) board(r *http.Request) (any, error) {
 	for _, reason := range slices.Sorted(maps.Keys(v.State.Dropped)) {
 		v.Dropped = append(v.Dropped, dropRow{reason, amount.Number(v.State.Dropped[reason])})
 	}
+	v.Troubles = each.Of(v.State.Troubles, func(t control.Trouble) troubleRow {
+		return troubleRow{t.At.UTC().Format("15:04:05"), when(t.At.Time), t.Channel, "trouble." + t.Reason, t.Field, t.Count}
+	})
 	v.doors(c, n)
 	v.Messages = foldedMessages(c.cfg.Feed.Messages(id, "", messagesRead), messageRows)
 	if err := v.faults(c, r); err != nil {

@@ -45,7 +45,7 @@ func TestWords(t *testing.T) {
 }
 
 // dynamicWords are prefixes of keys that are completed with a value from a closed list.
-var dynamicWords = []string{"nav.", "disk.", "phase.", "outcome.", "command.", "visit.", "way.", "due.", "door.", "leaf.", "acts.", "board.", "golive.", "state.", "people.permit", "people.reservation", "people.membership"}
+var dynamicWords = []string{"nav.", "disk.", "phase.", "outcome.", "command.", "visit.", "way.", "due.", "door.", "leaf.", "acts.", "board.", "golive.", "trouble.", "state.", "people.permit", "people.reservation", "people.membership"}
 
 func dynamic(key string) bool {
 	for _, prefix := range dynamicWords {
