@@ -68,5 +68,9 @@ func TestPartsOfSchedule(t *testing.T) {
 	}
 	const permit = `{steps: [{call: {path: /space/v1/partner/entry-permits/pmt_1}, expect: '`
 	problem(t, permit+`data.externalRef == "x"', clauses: [PERM-3]}]}`, "isn't evidence for PERM-3")
+	const setUp = `{setup: [{cohort: {name: a}}, {permit: {person: b, place: a}}, {call: {path: /x}, capture: {c: data}}], steps: [{call: {path: /space/v1/partner/entry-permits/pmt_1}, expect: '`
+	problem(t, setUp+`data.externalRef == b.ref', clauses: [PERM-3]}, {log: "${c}"}]}`, "isn't evidence for PERM-3")
+	problem(t, setUp+`data.x == a.place', clauses: [PERM-3]}, {log: "${c}"}]}`, "isn't evidence for PERM-3")
+	problem(t, setUp+`data.externalRef == c.ref', clauses: [PERM-3]}]}`, "")
 	problem(t, permit+`data.endsAt == "x"', clauses: [PERM-3]}]}`, "")
 }

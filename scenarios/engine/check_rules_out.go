@@ -81,6 +81,13 @@ var readParts = []struct {
 	{"/device/v1/doors", map[string]string{"CMD-7": "doorState"}},
 }
 
+// partsFixed reports whether an expression names nothing but parts of a cohort or a person that the file itself decided: one.place.
+func (s *Step) partsFixed(name string, paths []string) bool {
+	return !slices.ContainsFunc(paths, func(p string) bool {
+		return p == name || strings.HasPrefix(p, name+".") && !s.fixed[name] && !s.fixed[p]
+	})
+}
+
 // onlyReads is about what is read: a permit's state has nothing to do with its doors or with what boards have, nor a name
 // with its period, nor a door's id with how long it is held.
 func (c *Call) onlyReads(s *Step, clause string) bool {
@@ -100,7 +107,7 @@ func (c *Call) onlyReads(s *Step, clause string) bool {
 			}
 		}
 		for n := range e.Names {
-			if !resultFields[n] && !expression.Builtin(n) || n == "it" || n == "data" && slices.Contains(e.Paths, "data") {
+			if !resultFields[n] && !expression.Builtin(n) && !s.partsFixed(n, e.Paths) || n == "it" || n == "data" && slices.Contains(e.Paths, "data") {
 				return false // a captured value, or the whole answer
 			}
 		}
