@@ -73,6 +73,34 @@ func TestClaimsUntried(t *testing.T) {
 	}
 }
 
+// TestPlainClaims: a step that only says that something succeeds shows none of the guarantees whose situation never came up, even
+// beside another that it shows. A step that looks at a detail may. CMD-4 is an exception: whatever succeeds came in time.
+func TestPlainClaims(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		claims []string
+		plain  []bool // of each step that claims them
+		want   string
+	}{
+		"a detail":                {[]string{"AUTH-1", "HRS-2"}, []bool{false}, ""},
+		"only a success":          {[]string{"AUTH-1", "HRS-2"}, []bool{true}, "line 3 claims HRS-2 and expects no more than a success, but no schedule showed"},
+		"another step's detail":   {[]string{"AUTH-1", "HRS-2"}, []bool{true, false}, ""},
+		"what came up":            {[]string{"AUTH-1"}, []bool{true}, ""},
+		"a command in good time":  {[]string{"AUTH-1", "CMD-4"}, []bool{true}, ""},
+		"two that are only plain": {[]string{"AUTH-1", "CMD-5"}, []bool{true, true}, "line 3 claims CMD-5"},
+	} {
+		var steps []*report.Step
+		for i, plain := range c.plain {
+			steps = append(steps, &report.Step{Name: "asks", Line: 3 + i, Clauses: c.claims, Status: judge.Pass, Asserts: true, Plain: plain})
+		}
+		res := report.Result{Worlds: 1, Files: []report.FileResult{{Path: "a.yaml", Name: "a", Status: judge.Pass, Steps: steps}}}
+		res.Settle(tokenUsed())
+		if f := res.Files[0]; (f.Status == judge.Pass) != (c.want == "") || !strings.Contains(f.Reason, c.want) {
+			t.Errorf("%s: got %s %q, want %q", name, f.Status, f.Reason, c.want)
+		}
+	}
+}
+
 // TestRandomClaims: what the steps of a file made up at random claim isn't held against it.
 func TestRandomClaims(t *testing.T) {
 	t.Parallel()

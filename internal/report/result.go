@@ -158,6 +158,8 @@ type Step struct {
 	// Unfit are clauses that it claims beside others, by why what happened is no evidence for them.
 	Unfit map[string]string `json:"-"`
 	Where *Where            `json:"-"` // nil: what it claims may have come up anywhere
+	// Plain: it only says that a command, a press, a call or a presentation succeeds, and looks at no detail of it.
+	Plain bool `json:"-"`
 	// Moot are clauses of which its answer shows nothing, whoever claims them, by why.
 	Moot map[string]string `json:"-"`
 }

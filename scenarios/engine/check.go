@@ -52,6 +52,7 @@ type checker struct {
 	hands                      map[string]bool // names of connections by hand
 	unread                     unread
 	source                     string
+	did                        map[string]bool // see deeds
 }
 
 func (c *checker) steps(steps []Step) {

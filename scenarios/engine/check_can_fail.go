@@ -24,7 +24,7 @@ func (c *checker) vacuous(d *Doc) {
 	for n := range d.Vars {
 		fixed[n] = true
 	}
-	c.copies = newCopies()
+	c.copies, c.did = newCopies(), deeds(d)
 	for _, list := range [][]Step{d.Setup, d.Steps} {
 		c.empty(list, fixed)
 	}

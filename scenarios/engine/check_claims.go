@@ -39,7 +39,7 @@ func (c *checker) claimsNothing(s *Step) {
 func (c *checker) claimsOther(s *Step, claims []string) {
 	var others []string
 	for _, clause := range claims {
-		if !s.shows(clause, c.running) && !slices.Contains(others, clause) {
+		if (!s.shows(clause, c.running) || s.chooses(clause, c.did)) && !slices.Contains(others, clause) {
 			others = append(others, clause)
 		}
 	}

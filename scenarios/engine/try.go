@@ -78,7 +78,7 @@ func (f *fileRun) tries(ctx context.Context, sc *scope, s *Step, res *StepResult
 			x.looked()
 		}
 		if err == nil {
-			res.Where = x.where()
+			res.Where, res.Plain = x.where(), s.plain()
 			x.evidence(out)
 		}
 		setStatus(res, err)

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/report"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // where is what the step was about, for the evidence: nil if its verb can show a promise wherever it came up.
@@ -72,4 +74,26 @@ func (x *frame) atBoards(r Ref) *report.Where {
 		return &report.Where{Doors: []string{id}}
 	}
 	return &report.Where{Boards: each.Of(x.boards(r), func(b *boardInfo) string { return b.id })}
+}
+
+// plain reports whether the step only says that a command, a press, a call or a presentation succeeds.
+func (s *Step) plain() bool {
+	if len(s.Expect) > 0 || len(s.Capture) > 0 || s.Background != "" {
+		return false
+	}
+	v := &s.Verbs
+	if a := v.answered(); a != nil && (a.Match != nil || a.Error.set() || len(a.Status) > 0 && !slices.Equal(a.Status.codes(), []int{200})) {
+		return false
+	}
+	switch {
+	case v.Command != nil:
+		return !v.Command.Outcome.set() || v.Command.Outcome.raw == string(vocab.Reported)
+	case v.Link != nil:
+		return true
+	case v.Phone != nil:
+		return v.Phone.Result.raw == string(vocab.Opened)
+	case v.Present != nil:
+		return v.Present.Result.raw == string(vocab.Opened)
+	}
+	return false
 }

@@ -37,3 +37,35 @@ func TestWhere(t *testing.T) {
 		}
 	}
 }
+
+// TestPlain: a step is plain if it says no more than that a command, a press, a call or a presentation succeeds.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	after := map[string]string{"command: {door: a}, capture: {x: data}": "{log: '${x}'}, ", "command: {door: a}, background: b": "{wait: b}, "}
+	for step, want := range map[string]bool{
+		"command: {door: a}": true,
+		"command: {door: a, outcome: reported, status: 200}":     true,
+		"command: {door: a, outcome: offline}":                   false,
+		"command: {door: a, status: 409}":                        false,
+		"command: {door: a, error: device_offline}":              false,
+		"command: {door: a, match: {data: {outcome: reported}}}": false,
+		"command: {door: a}, expect: ms < 900":                   false,
+		"command: {door: a}, capture: {x: data}":                 false,
+		"command: {door: a}, background: b":                      false,
+		"link: {person: p, door: a}":                             true,
+		"link: {person: p, door: a, status: 404}":                false,
+		"phone: {person: p, result: opened}":                     true,
+		"phone: {person: p, answered: false}":                    false,
+		"present: {person: p, door: a, result: opened}":          true,
+		"present: {person: p, door: a, result: denied}":          false,
+		"call: {path: /device/v1/devices}":                       false,
+	} {
+		f, err := Parse("one.yaml", []byte("setup: [{cohort: {name: a}}, {permit: {person: p, place: a}}]\nsteps: [{"+step+"}, "+after[step]+"{log: a}]"))
+		if f == nil {
+			t.Fatalf("%s: %v", step, err)
+		}
+		if got := f.Doc.Steps[0].plain(); got != want {
+			t.Errorf("%s: got plain %t, want %t", step, got, want)
+		}
+	}
+}

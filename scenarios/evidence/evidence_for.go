@@ -55,7 +55,7 @@ var pathShows = []struct{ prefix, shows string }{
 	{"/device/v1/boards", "AUTH CMD-8 LEG-1 OFF SYNC"},
 	{"/device/v1/", moves + " HRS-1 OFF SYNC"},
 	{"/space/v1/partner/entry-logs", accounts},
-	{"/space/v1/partner/entry-permits", "AUTH CMD-4 CMD-5 CMD-6 ENT IMP-1 OFF-1 OFF-4 PERM SYNC"},
+	{"/space/v1/partner/entry-permits", "AUTH CMD-4 CMD-5 CMD-6 ENT OFF-1 OFF-4 PERM SYNC"},
 	{"/space/v1/", "AUTH ENT IMP-1 PERM SYNC"},
 	{"/entry", opens},
 }
@@ -135,3 +135,42 @@ func OfReason(reason vocab.Reason, clause string) bool {
 	list, listed := reasonShows[reason]
 	return !listed || Among(list, clause)
 }
+
+// Journals and records can be read by what the relay did, why, and how somebody came in. Each such choice leaves out all that
+// a guarantee about something else is about: people never hold a door, and a refused command isn't somebody who is denied.
+
+// otherActions lists the guarantees, or families of them, that a line of the relay's journal with this action has nothing
+// to do with.
+var otherActions = map[string]string{
+	"deny":   "AUTH-1 AUTH-2 AUTH-3 AUTH-5 CMD LEG-1 OFF-3",
+	"refuse": "CMD-2 CMD-7 ENT-1 ENT-2 HRS OFF PERM SYNC",
+	"hold":   "ENT HRS OFF-1 OFF-2 PERM SYNC",
+	"lock":   "ENT HRS OFF-1 OFF-2 PERM SYNC",
+	"off":    "AUTH-1 AUTH-2 AUTH-3 AUTH-5 CMD-1 CMD-2 CMD-3 CMD-4 CMD-5 CMD-8 ENT HRS OFF-1 OFF-2 PERM SYNC",
+}
+
+// otherCauses lists the same for what the relay moved for.
+var otherCauses = map[string]string{
+	"command":  "OFF-1 SYNC",
+	"onsite":   "AUTH-1 AUTH-2 AUTH-3 AUTH-5 CMD LEG-1",
+	"free":     "AUTH-1 AUTH-2 AUTH-3 AUTH-5 CMD PERM SYNC-1 SYNC-2",
+	"hold_end": "AUTH-1 AUTH-2 AUTH-3 AUTH-5 ENT HRS OFF-1 OFF-2 PERM SYNC",
+	"outage":   "AUTH-1 AUTH-2 AUTH-3 AUTH-5 CMD-1 CMD-2 CMD-3 CMD-4 CMD-5 CMD-8 ENT HRS OFF-1 PERM SYNC",
+}
+
+// otherMethods lists the same for how somebody tried to enter.
+var otherMethods = map[string]string{
+	string(vocab.Onsite): "AUTH-1 AUTH-2 AUTH-3 AUTH-5 CMD LEG-1",
+	string(vocab.API):    "HRS OFF-1 OFF-2 PERM SYNC",
+	string(vocab.Link):   "AUTH-1 AUTH-2 AUTH-3 AUTH-5 CMD-5 CMD-7 CMD-8 LEG-1 OFF-1 OFF-2 SYNC-1 SYNC-2",
+	string(vocab.Phone):  "AUTH-1 AUTH-2 AUTH-3 AUTH-5 CMD-5 CMD-7 CMD-8 LEG-1 OFF-1 OFF-2 SYNC-1 SYNC-2",
+}
+
+// OtherAction, OtherCause and OtherMethod report whether a look at nothing but this can't be evidence for a clause.
+func OtherAction(action, clause string) bool { return Among(otherActions[action], clause) }
+
+// OtherCause is like OtherAction.
+func OtherCause(cause, clause string) bool { return Among(otherCauses[cause], clause) }
+
+// OtherMethod is like OtherAction.
+func OtherMethod(method, clause string) bool { return Among(otherMethods[method], clause) }

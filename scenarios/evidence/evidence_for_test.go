@@ -57,6 +57,11 @@ func TestListsNameClauses(t *testing.T) {
 	for reason, list := range reasonShows {
 		check(string(reason), list)
 	}
+	for _, lists := range []map[string]string{otherActions, otherCauses, otherMethods} {
+		for chosen, list := range lists {
+			check(chosen, list)
+		}
+	}
 }
 
 // TestStatusLists: a list that nearly every answer would match is no expectation.
