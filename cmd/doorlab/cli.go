@@ -140,11 +140,12 @@ func run(ctx context.Context, args []string, e *env) int {
 
 // complain prints an error, or several of a file: one to a line, with the source below if it is shown.
 func (e *env) complain(msg string) {
-	for line := range strings.Lines(e.named(msg) + "\n") {
-		if !strings.HasPrefix(line, " ") {
+	lines := strings.Split(e.named(msg), "\n")
+	for i, line := range lines {
+		if i == 0 || !strings.HasPrefix(line, " ") {
 			line = "doorlab: " + line
 		}
-		fmt.Fprint(e.err, line)
+		fmt.Fprintln(e.err, line)
 	}
 }
 

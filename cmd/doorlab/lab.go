@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -153,6 +154,9 @@ func takes(what string, number cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if number(c, args) != nil {
 			return usagef("%s takes %s", commandPath(c), what)
+		}
+		if slices.Contains(args, "") && commandPath(c) != "person call" { // a caller may have no number
+			return usagef("%s: an argument is empty; it takes %s", commandPath(c), what)
 		}
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 func planCommands(e *env) []*cobra.Command {
 	var from string
 	list := &cobra.Command{
-		Use: "list", Short: "List the built-in load plans with what they are for", Example: "  doorlab load list", Args: cobra.NoArgs,
+		Use: "list", Short: "List the built-in load plans with what they are for", Example: "  doorlab load list", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			for _, name := range loadtest.Embedded() {
 				p, err := loadtest.Load("plans/" + name + ".yaml")

@@ -138,6 +138,8 @@ func (f *targetFlags) readTokens() error {
 func serverURL(flag, s string) error {
 	scheme, _, _ := strings.Cut(strings.ToLower(s), "://")
 	switch {
+	case s == "":
+		return usagef("--%s is empty: it must be a URL like http://127.0.0.1:8080", flag)
 	case scheme != "http" && scheme != "https":
 		return usagef("--%s %q: must start with http:// or https://", flag, s)
 	case strings.ContainsAny(s, "?#"):
@@ -150,6 +152,9 @@ func serverURL(flag, s string) error {
 
 // baseURL takes host:port too, as the server's own --control does, and the address with the prefix, as curl needs it.
 func baseURL(s string) string {
+	if s == "" {
+		return ""
+	}
 	if !strings.Contains(s, "://") {
 		s = "http://" + s
 	}

@@ -5,8 +5,12 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/loadtest"
 )
@@ -82,4 +86,45 @@ func interrupted(t *testing.T, source string) (Result, *bytes.Buffer) {
 	out := &bytes.Buffer{}
 	res, _ := Run(ctx, newFake(t).target(), []*File{parse(t, source)}, Options{Loader: loader, Progress: out})
 	return res, out
+}
+
+// TestInterruptedWhileABoardIsAway: on a target that others use, an interrupted run doesn't wait a minute for a board to come
+// back, because its results would be lost by then. One that couldn't begin has nothing to put back, and doesn't wait at all.
+func TestInterruptedWhileABoardIsAway(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		atOnce  bool // before anything was played
+		resets  int
+		trouble string
+	}{
+		"in a step":     {false, 3, "the target could not be put back as it was: the run was interrupted before every board was back"},
+		"at the outset": {true, 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			f, away := newFake(t), atomic.Int64{} // since when
+			f.online = func(int) bool {
+				if c.atOnce && slices.Contains(f.calls, "POST /faults/reset") && away.CompareAndSwap(0, int64(clock.Mono())) {
+					cancel()
+				}
+				since := time.Duration(away.Load())
+				return since == 0 || clock.Mono()-since > leaveSoon+time.Second
+			}
+			loader := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
+				away.Store(int64(clock.Mono()))
+				cancel()
+				return loadtest.Result{}, nil
+			}
+			target := f.target()
+			target.Marks = []history.Position{{}}
+			res, _ := Run(ctx, target, []*File{parse(t, "steps: [{load: {rate: 1/s, duration: 1s}}]")}, Options{Loader: loader})
+			if n := f.asked("POST /faults/reset"); n != c.resets {
+				t.Errorf("the target was brought to rest %d times, want %d", n, c.resets)
+			}
+			if res.Trouble != c.trouble || clock.Mono()-time.Duration(away.Load()) > 20*time.Second {
+				t.Errorf("the run took %s, and its trouble is %q; want at most 20s, and %q", clock.Mono()-time.Duration(away.Load()), res.Trouble, c.trouble)
+			}
+		})
+	}
 }

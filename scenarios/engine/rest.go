@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -41,8 +42,11 @@ func (r *run) reset(ctx context.Context, wait bool) error {
 	if !wait {
 		return nil
 	}
-	return r.synced(ctx, nil, 60*time.Second)
+	return r.synced(ctx, nil, backWithin)
 }
+
+// backWithin is how long boards have to come back between files, in wall time.
+const backWithin = 60 * time.Second
 
 // alive disarms a crash point that no command has reached, and waits for the restart of a server that has just died.
 // A target that hasn't come back by then is gone, and isn't waited for again.
@@ -131,15 +135,27 @@ const (
 	listPlaces = 25
 )
 
-// leaveWithin bounds restoring what a file changed, in wall time.
-const leaveWithin = 2 * time.Minute
+// leaveWithin bounds restoring what a file changed, in wall time, and leaveSoon the wait for boards after an interruption.
+const (
+	leaveWithin = 2 * time.Minute
+	leaveSoon   = 5 * time.Second
+)
 
 // leave restores what a file changed on a shared target, so that the next file and the next run find it as this one
 // did.
 func (r *run) leave(ctx context.Context, res *Result) {
+	interrupted := ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 	defer cancel()
-	err := r.reset(ctx, true)
+	err := r.reset(ctx, false)
+	if err == nil {
+		waiting, enough := context.WithCancel(ctx)
+		defer enough()
+		defer context.AfterFunc(interrupted, func() { clock.WallAfter(leaveSoon, enough) })()
+		if err = r.synced(waiting, nil, backWithin); waiting.Err() != nil && ctx.Err() == nil {
+			err = errors.New("the run was interrupted before every board was back")
+		}
+	}
 	if gone := r.lab.lost(); gone != "" {
 		res.Trouble = cmp.Or(res.Trouble, gone+": "+err.Error())
 		return

@@ -80,7 +80,9 @@ func Run(ctx context.Context, target Target, files []*File, opt Options) (Result
 		}
 		played := r.shown(ctx, f)
 		if r.target.Shared() && r.lab != nil {
-			r.leave(ctx, &res)
+			if len(played.Steps) > 0 {
+				r.leave(ctx, &res)
+			}
 		}
 		if r.keysOnly() {
 			r.leaveKeys(ctx, &res)
