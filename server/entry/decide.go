@@ -23,10 +23,10 @@ type visit struct {
 	method  vocab.Method // vocab.Phone or vocab.Link
 	place   place.Place
 	windows []access.Window // of the door, or of all doors of the place if it isn't known yet
-	grants  []access.Grant // of the person, any state
-	phone   string         // "" = unknown; masked before it leaves
-	sent    *atomic.Bool   // whether a command was handed to the board's line
-	end     func()         // call when the command is on its way or never will be; idempotent
+	grants  []access.Grant  // of the person, any state
+	phone   string          // "" = unknown; masked before it leaves
+	sent    *atomic.Bool    // whether a command was handed to the board's line
+	end     func()          // call when the command is on its way or never will be; idempotent
 }
 
 // visit begins an attempt and reads what decisions about a person need at a door, or at all doors of the place if doorID is
