@@ -201,20 +201,6 @@ func TestPanicEndsOneCall(t *testing.T) {
 	}
 }
 
-// TestPeerHasARate: an overactive peer is turned away before anything is decided.
-func TestPeerHasARate(t *testing.T) {
-	t.Parallel()
-	d := &door{}
-	s := startWith(t, d)
-	now := time.Unix(0, int64(clock.Mono()))
-	for range peerCalls {
-		s.rate.Allow("127.0.0.1", now)
-	}
-	if got := say(t, s, "r", "r", "<sip:01011112222@carrier>", ""); got != "503 Service Unavailable" || d.n.Load() != 0 {
-		t.Errorf("got %q, decided %d, want 503 Service Unavailable and 0", got, d.n.Load())
-	}
-}
-
 // TestStrangersLeaveRoom: however many strangers connect, a peer can still call.
 func TestStrangersLeaveRoom(t *testing.T) {
 	t.Parallel()
