@@ -83,8 +83,9 @@ const maxText = 8 << 10
 // overhead is roughly what an entry takes besides its texts.
 const overhead = 512
 
+// size is what it takes: callers choose how long these texts are.
 func (e *Entry) size() int {
-	return overhead + len(e.Request) + len(e.Answer) + len(e.Path)
+	return overhead + len(e.Request) + len(e.Answer) + len(e.Path) + len(e.DoorID) + len(e.IdempotencyKey) + len(e.Type)
 }
 
 // clip is what is kept of a body; the rest isn't retained.

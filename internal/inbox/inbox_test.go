@@ -51,6 +51,19 @@ func TestBounds(t *testing.T) {
 	if len(list) != 4 || len(list[0].Answer) != maxText || list[0].AnswerBytes != 100_000 {
 		t.Errorf("got %d entries of %d bytes, want 4 of %d (of 100,000)", len(list), len(list[0].Answer), maxText)
 	}
+	for name, one := range map[string]func(x *Exchange, text string){"door": func(x *Exchange, text string) { x.DoorID = text },
+		"key": func(x *Exchange, text string) { x.Key = text }, "type": func(x *Exchange, text string) { x.Type = text }} {
+		x := exchange(name, 0)
+		one(&x, strings.Repeat("x ", 5_000))
+		r := New(Config{Bytes: 40 << 10})
+		t.Cleanup(r.Close)
+		for range 10 {
+			r.Add(x)
+		}
+		if list, _ := r.List(name, Filter{}); len(list) != 3 {
+			t.Errorf("a long %s: %d entries are kept, want 3 of 10 KB in 40 KiB", name, len(list))
+		}
+	}
 	for range 10 {
 		long.PlaceID = "b"
 		big.Add(long)

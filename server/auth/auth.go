@@ -45,7 +45,7 @@ type Store interface {
 	KeyByHash(hash string) (Key, error)
 	Key(id string) (Key, error)
 	Keys(placeID string) ([]Key, error)
-	RevokedKeys() ([]Key, error)
+	RevokedKeys() (ids []string, err error)
 	RevokeKey(id string, at time.Time) error
 }
 
@@ -195,11 +195,11 @@ func (s *Service) look() error {
 	s.mu.Lock()
 	s.looked = clock.Mono()
 	s.mu.Unlock()
-	ks, err := s.cfg.Store.RevokedKeys()
+	ids, err := s.cfg.Store.RevokedKeys()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range ks {
-		s.revoked[k.ID] = true
+	for _, id := range ids {
+		s.revoked[id] = true
 	}
 	return err
 }

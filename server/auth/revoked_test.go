@@ -13,10 +13,10 @@ import (
 // elsewhere is a store in which another process revokes keys.
 type elsewhere struct {
 	Store
-	revoked []Key
+	revoked []string
 }
 
-func (e *elsewhere) RevokedKeys() ([]Key, error) { return e.revoked, nil }
+func (e *elsewhere) RevokedKeys() ([]string, error) { return e.revoked, nil }
 
 // TestRevokedElsewhere: a revocation by another process takes effect within 5 s [AUTH-5].
 func TestRevokedElsewhere(t *testing.T) {
@@ -25,7 +25,7 @@ func TestRevokedElsewhere(t *testing.T) {
 		st := &elsewhere{}
 		s := must.Get(New(Config{Clock: clock.Real{}, Store: st, SigningKey: []byte("k")}))(t)
 		token := must.Get(s.sign(Principal{KeyID: "key_1", PlaceID: "plc_1"}))(t)
-		st.revoked = []Key{{ID: "key_1"}}
+		st.revoked = []string{"key_1"}
 		time.Sleep(5 * time.Second) // the bubble's time
 		if _, err := s.Verify(token.AccessToken); !errors.Is(err, ErrTokenInvalid) {
 			t.Errorf("got %v, want %v", err, ErrTokenInvalid)

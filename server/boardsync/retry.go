@@ -13,8 +13,13 @@ import (
 type retry struct {
 	mu    sync.Mutex
 	at    time.Time // zero: nobody waits
+	ran   time.Time // when it last looked at all boards
 	timer clock.Timer
 }
+
+// apart is how long after looking at all boards the service looks again: boards that wait at the same time are due one after
+// the other, and each of them would have all the others looked at.
+const apart = 25 * time.Millisecond
 
 // due is when to repeat what a board lacks; zero if that is unknown or not needed. Called with the place's mu held.
 func (s *Service) due(b *peer) time.Time {
@@ -41,6 +46,9 @@ func (s *Service) plan(t time.Time) {
 	r := &s.retry
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if soonest := r.ran.Add(apart); t.Before(soonest) {
+		t = soonest
+	}
 	if s.closed.Load() || !r.at.IsZero() && !t.Before(r.at) {
 		return
 	}
@@ -53,6 +61,7 @@ func (s *Service) plan(t time.Time) {
 		if r.at.Equal(t) {
 			r.at = time.Time{}
 		}
+		r.ran = t
 		r.mu.Unlock()
 		s.resend()
 	})

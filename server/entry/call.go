@@ -25,7 +25,7 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	if err != nil {
 		return CallResult{}, err
 	}
-	v, err := s.visit(vocab.Phone, p.ID, access.National(from))
+	v, err := s.visit(vocab.Phone, p.ID, "", access.National(from))
 	if err != nil {
 		return CallResult{}, err
 	}

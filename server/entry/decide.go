@@ -22,16 +22,16 @@ type visit struct {
 	now     time.Time
 	method  vocab.Method // vocab.Phone or vocab.Link
 	place   place.Place
-	windows []access.Window
-	grants  []access.Grant // of the person, any state
-	phone   string         // "" = unknown; masked before it leaves
-	sent    *atomic.Bool   // whether a command was handed to the board's line
-	end     func()         // call when the command is on its way or never will be; idempotent
+	windows []access.Window // of the door, or of all doors of the place if it isn't known yet
+	grants  []access.Grant  // of the person, any state
+	phone   string          // "" = unknown; masked before it leaves
+	sent    *atomic.Bool    // whether a command was handed to the board's line
+	end     func()          // call when the command is on its way or never will be; idempotent
 }
 
-// visit begins an attempt and reads what decisions about a person at a place need. If it succeeds, the caller must call
-// end.
-func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, err error) {
+// visit begins an attempt and reads what decisions about a person need at a door, or at all doors of the place if doorID is
+// "". If it succeeds, the caller must call end.
+func (s *Service) visit(method vocab.Method, placeID, doorID, phone string) (v visit, err error) {
 	v = visit{came: clock.Mono(), now: s.cfg.Clock.Now(), method: method, phone: phone, sent: new(atomic.Bool), end: s.cfg.Openings.Begin(placeID)} // before anything is read
 	defer func() {
 		if err != nil {
@@ -41,7 +41,7 @@ func (s *Service) visit(method vocab.Method, placeID, phone string) (v visit, er
 	if v.place, err = s.cfg.Store.Place(placeID); err != nil {
 		return v, err
 	}
-	if v.windows, err = s.cfg.Store.Policies(placeID, ""); err != nil {
+	if v.windows, err = s.cfg.Store.Policies(placeID, doorID); err != nil {
 		return v, err
 	}
 	gs, err := s.cfg.Store.GrantsOf(placeID, phone)

@@ -86,7 +86,7 @@ func (s *Service) openOnce(ctx context.Context, token, doorID string) (_ OpenRes
 	if err != nil {
 		return OpenResult{}, false, err
 	}
-	v, err := s.visit(vocab.Link, g.PlaceID, g.Phone)
+	v, err := s.visit(vocab.Link, g.PlaceID, d.ID, g.Phone)
 	if err != nil {
 		return OpenResult{}, false, err
 	}

@@ -3,6 +3,7 @@ package entry_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -10,10 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/server/command"
 	"github.com/doorlab/doorlab/server/entry"
 	"github.com/doorlab/doorlab/server/fail"
+	"github.com/doorlab/doorlab/server/store"
 )
 
 func TestLinkPage(t *testing.T) {
@@ -33,6 +36,36 @@ func TestLinkPage(t *testing.T) {
 	}
 	if _, n := h.last(); n != 0 || len(h.door.asks) != 0 {
 		t.Error("a page opens and records nothing")
+	}
+}
+
+// looked notes of which doors' policies are read.
+type looked struct {
+	*store.Store
+	doors []string
+}
+
+func (l *looked) Policies(placeID, doorID string) ([]access.Window, error) {
+	l.doors = append(l.doors, doorID)
+	return l.Store.Policies(placeID, doorID)
+}
+
+// TestPressReadsItsDoorOnly: however many policies the place's other doors have, a press costs the same. A call may have to
+// choose among all doors.
+func TestPressReadsItsDoorOnly(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.permit("r", 1, "dor_in", "dor_1")
+	l := &looked{Store: h.Store}
+	s := entry.New(entry.Config{Clock: h.Clock, Store: l, Device: h.door, Openings: &h.openings})
+	if res, err := s.Open(t.Context(), p.Token, "dor_1"); err != nil || res.Result != vocab.Opened {
+		t.Fatalf("got %+v, %v, want opened", res, err)
+	}
+	if _, err := s.Call(t.Context(), number, kim); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"dor_1", ""}; !slices.Equal(l.doors, want) {
+		t.Errorf("policies of %q were read, want of %q", l.doors, want)
 	}
 }
 

@@ -145,7 +145,7 @@ func (s authStore) KeyByHash(hash string) (auth.Key, error) {
 	return k, err
 }
 
-func (s authStore) RevokedKeys() ([]auth.Key, error) {
+func (s authStore) RevokedKeys() ([]string, error) {
 	if s.name == "revocations-forgotten-at-restart" {
 		return nil, nil
 	}

@@ -96,6 +96,9 @@ func subscriber(number string) string {
 	return number
 }
 
+// longest is how many digits a telephone number can have, as in E.164. What isn't one isn't remembered by the limits.
+const longest = 15
+
 // national is a number in the form that permits use: domestic numbers in national form, foreign ones in E.164 with the
 // plus sign, so that they never equal a domestic one. "" if it isn't a number.
 func (s *Server) national(user string) string {
@@ -121,6 +124,9 @@ func (s *Server) national(user string) string {
 		default:
 			return ""
 		}
+	}
+	if b.Len() > longest {
+		return ""
 	}
 	return b.String()
 }

@@ -43,8 +43,12 @@ type Config struct {
 // region is that of national numbers.
 const region = "KR"
 
-// peerCalls is how many calls per minute a peer may make; more are rejected.
-const peerCalls = 600
+// How many calls per minute a peer may make, and of these one caller; more are rejected. A caller's surplus doesn't count
+// as the peer's: a number that is redialled all the time must not keep everybody else from calling.
+const (
+	peerCalls   = 600
+	callerCalls = 60
+)
 
 // loopback is where peers are by default.
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
@@ -65,6 +69,7 @@ type Server struct {
 	ctx  context.Context
 	seen *seen
 	rate *limit.Window // by peer
+	each *limit.Window // by peer and caller
 
 	answers map[string]*atomic.Int64 // by kindOf
 }
@@ -90,7 +95,7 @@ func Start(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sip: %w", err)
 	}
-	s := &Server{cfg: cfg, ua: ua, srv: srv, udp: udp, tcp: tcp, seen: newSeen(), rate: limit.New(peerCalls, time.Minute), answers: map[string]*atomic.Int64{}}
+	s := &Server{cfg: cfg, ua: ua, srv: srv, udp: udp, tcp: tcp, seen: newSeen(), rate: limit.New(peerCalls, time.Minute), each: limit.New(callerCalls, time.Minute), answers: map[string]*atomic.Int64{}}
 	for _, kind := range []string{"opened", "denied", "failed", "unanswered", "refused"} {
 		s.answers[kind] = new(atomic.Int64)
 	}
@@ -181,11 +186,15 @@ func (s *Server) answer(req *msg.Request) (status int, reason string) {
 		return 482, "Loop Detected"
 	}
 	peer, _, _ := net.SplitHostPort(req.Source())
-	if ok, _ := s.rate.Allow(peer, time.Unix(0, int64(clock.Mono()))); !ok {
+	from := s.national(callerID(req)) // "" for a caller who withholds it: the decision is made all the same, see ENT-2
+	now := time.Unix(0, int64(clock.Mono()))
+	if ok, _ := s.each.Allow(peer+" "+from, now); !ok {
+		return 503, "Service Unavailable"
+	}
+	if ok, _ := s.rate.Allow(peer, now); !ok {
 		return 503, "Service Unavailable"
 	}
 	to := s.national(userOf(req.Recipient.String()))
-	from := s.national(callerID(req)) // "" for a caller who withholds it: the decision is made all the same, see ENT-2
 	res, err := s.cfg.Caller.Call(s.ctx, to, from)
 	if err != nil {
 		s.cfg.Log.Error("sip: call failed", "error", err)

@@ -27,7 +27,12 @@ func auditOf(r db.Audit, err error) (record.Audit, error) {
 // Audits lists the audit log of a place ("" = all places), newest first, and how
 // many lines it has.
 func (s *Store) Audits(placeID string, limit, offset int) (list []record.Audit, total int, err error) {
+	if placeID == "" {
+		return paged(s, limit, offset, func(tx *Tx) ([]record.Audit, error) {
+			return converted(auditOf)(tx.q.Audits(ctx, int64(limit), int64(offset)))
+		}, func(tx *Tx) (int64, error) { return tx.q.CountAudits(ctx) })
+	}
 	return paged(s, limit, offset, func(tx *Tx) ([]record.Audit, error) {
-		return converted(auditOf)(tx.q.Audits(ctx, db.AuditsParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)}))
-	}, func(tx *Tx) (int64, error) { return tx.q.CountAudits(ctx, placeID) })
+		return converted(auditOf)(tx.q.AuditsOfPlace(ctx, db.AuditsOfPlaceParams{PlaceID: placeID, Limit: int64(limit), Offset: int64(offset)}))
+	}, func(tx *Tx) (int64, error) { return tx.q.CountAuditsOfPlace(ctx, placeID) })
 }

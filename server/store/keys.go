@@ -53,9 +53,10 @@ func (s *Store) Keys(placeID string) ([]auth.Key, error) {
 	return converted(keyOf)(s.q.KeysOfPlace(ctx, placeID))
 }
 
-// RevokedKeys lists the keys that were revoked.
-func (s *Store) RevokedKeys() ([]auth.Key, error) {
-	return converted(keyOf)(s.q.RevokedKeys(ctx))
+// RevokedKeys lists the ids of the keys that were revoked.
+func (s *Store) RevokedKeys() ([]string, error) {
+	ids, err := s.q.RevokedKeys(ctx)
+	return ids, wrap(err)
 }
 
 // RevokeKey ends a key; a repeat keeps the first time. Error: fail.ErrNotFound.

@@ -133,7 +133,16 @@ func TestListsWalkAnIndex(t *testing.T) {
 		"the events' number":        {ask: events(record.EventQuery{}, true), want: "SEARCH entry_records USING COVERING INDEX entry_records_place (place_id=? AND recorded_at>? AND recorded_at<?)"},
 		"events that are no record": {ask: events(ownEvents, false), want: "SEARCH events USING INDEX events_place (place_id=? AND recorded_at>? AND recorded_at<?)"},
 		"customers":                 {ask: customers(grant.ListQuery{}), want: "SEARCH customers USING COVERING INDEX customers_list (place_id=?)"},
-		"customers of a reference":  {ask: customers(grant.ListQuery{ExternalRef: "r"}), want: "SEARCH customers USING INDEX customers_ref (place_id=? AND external_ref=?)", sorts: true},
+		"the audit log":             {ask: func(e *explained) error { _, err := db.New(e).Audits(ctx, 100, 100); return err }, want: "SCAN audit"},
+		"the audit log of a place": {ask: func(e *explained) error {
+			_, err := db.New(e).AuditsOfPlace(ctx, db.AuditsOfPlaceParams{})
+			return err
+		}, want: "SEARCH audit USING INDEX audit_place (place_id=?)"},
+		"its number": {ask: func(e *explained) error { _, err := db.New(e).CountAuditsOfPlace(ctx, "plc_a"); return err },
+			want: "SEARCH audit USING COVERING INDEX audit_place (place_id=?)"},
+		"revoked keys": {ask: func(e *explained) error { _, err := db.New(e).RevokedKeys(ctx); return err },
+			want: "SEARCH keys USING INDEX keys_revoked (revoked_at>?)"},
+		"customers of a reference": {ask: customers(grant.ListQuery{ExternalRef: "r"}), want: "SEARCH customers USING INDEX customers_ref (place_id=? AND external_ref=?)", sorts: true},
 	} {
 		e := &explained{DBTX: &s.reading}
 		if err := c.ask(e); err == nil {

@@ -10,17 +10,54 @@ import (
 )
 
 const audits = `-- name: Audits :many
-SELECT id, at, place_id, key_id, request_id, "action", detail, count, aged_on FROM audit WHERE place_id = ?1 OR ?1 = '' ORDER BY id DESC LIMIT ?3 OFFSET ?2
+SELECT id, at, place_id, key_id, request_id, "action", detail, count, aged_on FROM audit ORDER BY id DESC LIMIT ? OFFSET ?
 `
 
-type AuditsParams struct {
-	PlaceID string
-	Offset  int64
-	Limit   int64
+func (q *Queries) Audits(ctx context.Context, limit int64, offset int64) ([]Audit, error) {
+	rows, err := q.db.QueryContext(ctx, audits, limit, offset)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Audit
+	for rows.Next() {
+		var i Audit
+		if err := rows.Scan(
+			&i.ID,
+			&i.At,
+			&i.PlaceID,
+			&i.KeyID,
+			&i.RequestID,
+			&i.Action,
+			&i.Detail,
+			&i.Count,
+			&i.AgedOn,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
-func (q *Queries) Audits(ctx context.Context, arg AuditsParams) ([]Audit, error) {
-	rows, err := q.db.QueryContext(ctx, audits, arg.PlaceID, arg.Offset, arg.Limit)
+const auditsOfPlace = `-- name: AuditsOfPlace :many
+SELECT id, at, place_id, key_id, request_id, "action", detail, count, aged_on FROM audit WHERE place_id = ? ORDER BY id DESC LIMIT ? OFFSET ?
+`
+
+type AuditsOfPlaceParams struct {
+	PlaceID string
+	Limit   int64
+	Offset  int64
+}
+
+func (q *Queries) AuditsOfPlace(ctx context.Context, arg AuditsOfPlaceParams) ([]Audit, error) {
+	rows, err := q.db.QueryContext(ctx, auditsOfPlace, arg.PlaceID, arg.Limit, arg.Offset)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +90,22 @@ func (q *Queries) Audits(ctx context.Context, arg AuditsParams) ([]Audit, error)
 }
 
 const countAudits = `-- name: CountAudits :one
-SELECT COUNT(*) FROM audit WHERE place_id = ?1 OR ?1 = ''
+SELECT COUNT(*) FROM audit
 `
 
-func (q *Queries) CountAudits(ctx context.Context, placeID string) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countAudits, placeID)
+func (q *Queries) CountAudits(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countAudits)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countAuditsOfPlace = `-- name: CountAuditsOfPlace :one
+SELECT COUNT(*) FROM audit WHERE place_id = ?
+`
+
+func (q *Queries) CountAuditsOfPlace(ctx context.Context, placeID string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countAuditsOfPlace, placeID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -169,32 +169,22 @@ func (q *Queries) RevokeKey(ctx context.Context, at sql.NullInt64, iD string) (i
 }
 
 const revokedKeys = `-- name: RevokedKeys :many
-SELECT id, place_id, name, hash, scopes, sim, world, created_at, revoked_at FROM keys WHERE revoked_at IS NOT NULL ORDER BY id
+SELECT id FROM keys WHERE revoked_at IS NOT NULL
 `
 
-func (q *Queries) RevokedKeys(ctx context.Context) ([]Key, error) {
+func (q *Queries) RevokedKeys(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, revokedKeys)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Key
+	var items []string
 	for rows.Next() {
-		var i Key
-		if err := rows.Scan(
-			&i.ID,
-			&i.PlaceID,
-			&i.Name,
-			&i.Hash,
-			&i.Scopes,
-			&i.Sim,
-			&i.World,
-			&i.CreatedAt,
-			&i.RevokedAt,
-		); err != nil {
+		var id string
+		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

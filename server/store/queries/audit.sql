@@ -2,10 +2,16 @@
 INSERT INTO audit (at, place_id, key_id, request_id, action, detail, count, aged_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: CountAudits :one
-SELECT COUNT(*) FROM audit WHERE place_id = sqlc.arg(place_id) OR sqlc.arg(place_id) = '';
+SELECT COUNT(*) FROM audit;
 
 -- name: Audits :many
-SELECT * FROM audit WHERE place_id = sqlc.arg(place_id) OR sqlc.arg(place_id) = '' ORDER BY id DESC LIMIT sqlc.arg(limit) OFFSET sqlc.arg(offset);
+SELECT * FROM audit ORDER BY id DESC LIMIT ? OFFSET ?;
+
+-- name: CountAuditsOfPlace :one
+SELECT COUNT(*) FROM audit WHERE place_id = ?;
+
+-- name: AuditsOfPlace :many
+SELECT * FROM audit WHERE place_id = ? ORDER BY id DESC LIMIT ? OFFSET ?;
 
 -- Numbers rise with running time: it looks at the oldest only.
 -- name: ForgetAudits :execrows

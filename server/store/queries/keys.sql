@@ -14,7 +14,7 @@ SELECT * FROM keys ORDER BY created_at, id;
 SELECT * FROM keys WHERE place_id = ? ORDER BY created_at, id;
 
 -- name: RevokedKeys :many
-SELECT * FROM keys WHERE revoked_at IS NOT NULL ORDER BY id;
+SELECT id FROM keys WHERE revoked_at IS NOT NULL;
 
 -- A repeat keeps the first time.
 -- name: RevokeKey :execrows
