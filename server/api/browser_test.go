@@ -27,7 +27,7 @@ func clean(t *testing.T, p *browser.Page, url string) {
 	}
 	for _, line := range p.Console() {
 		// A page that rendered itself again forgot what was typed: it sent the example first, and was refused.
-		if strings.Contains(line, "favicon.ico") || strings.Contains(line, "status of 401") {
+		if strings.Contains(line, "status of 401") {
 			continue
 		}
 		t.Errorf("the browser complains: %s", line)

@@ -46,7 +46,7 @@ func hashOf(text string) string {
 
 // policyFor lets a page use its own style, script and pictures and nothing else.
 func policyFor(css, js string) string {
-	return "default-src 'none'; style-src '" + hashOf(css) + "'; script-src '" + hashOf(js) + "'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; style-src '" + hashOf(css) + "'; script-src '" + hashOf(js) + "'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // wantsPage reports whether /entry answers with a page: if the client names it and doesn't like JSON better. A GET that
