@@ -45,7 +45,8 @@ There are four ways to arm a fault; each of these makes a tenth of the boards re
 - ` + "`GET /lab/v1/faults`" + ` counts ` + "`hits`" + `: how often each fault acted.
 
 These faults are the boards' and their lines'. The server's disk can be full, stalled or slow (` + "`doorlab disk`" + `, the verb
-[` + "`disk`" + `](scenarios.md#disk), ` + "`POST /lab/v1/disk`" + `), and the server can die at any step of a command ([` + "`crash`" + `](scenarios.md#crash)).
+[` + "`disk`" + `](scenarios.md#disk), ` + "`disk: full`" + ` in a [load plan](load-testing.md#plan), ` + "`POST /lab/v1/disk`" + `), and the server can
+die at any step of a command ([` + "`crash`" + `](scenarios.md#crash)).
 `
 
 func faultsPage(t *testing.T) string {

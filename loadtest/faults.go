@@ -24,8 +24,9 @@ var ErrNoFaults = errors.New("the plan has faults, and arming them needs the tar
 type PlannedFault struct {
 	At       Duration       `yaml:"at,omitempty" json:"at,omitempty" jsonschema:"description=how long after the first request it is armed; default at once"`
 	For      Duration       `yaml:"for,omitempty" json:"for,omitempty" jsonschema:"description=how long it lasts; by default to the end of the load"`
-	Fault    string         `yaml:"fault" json:"fault" jsonschema:"description=its name; see docs/faults.md"`
-	Share    Share          `yaml:"share" json:"share" jsonschema:"description=the share of the live boards that it is armed on"`
+	Fault    string         `yaml:"fault,omitempty" json:"fault,omitempty" jsonschema:"description=its name; see docs/faults.md"`
+	Share    Share          `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"description=the share of the live boards that it is armed on"`
+	Disk     string         `yaml:"disk,omitempty" json:"disk,omitempty" jsonschema:"description=in place of fault: how the server's disk is bad: full, stalled, or slow and a delay, like slow 300ms"`
 	Params   map[string]any `yaml:"params,omitempty" json:"params,omitempty" jsonschema:"description=the fault's own parameters"`
 	Commands []string       `yaml:"commands,omitempty" json:"commands,omitempty" jsonschema:"description=only these commands: open, hold or close"`
 }
@@ -37,12 +38,23 @@ type FaultUse struct {
 	Error string `json:"error,omitempty"` // why it wasn't armed, or why its hits aren't known
 }
 
+// Name is the fault, or the disk and how it is bad.
+func (f PlannedFault) Name() string {
+	if f.Disk != "" {
+		return "disk " + f.Disk
+	}
+	return f.Fault
+}
+
 func (f FaultUse) said() string {
 	until := "to the end"
 	if f.For > 0 {
 		until = "for " + span(f.For)
 	}
 	out := fmt.Sprintf("fault %s on %s of the boards, from %s %s: %s", f.Fault, f.Share, span(f.At), until, amount.Many(int(f.Hits), "hit"))
+	if f.Disk != "" {
+		out = fmt.Sprintf("%s from %s %s: %s failed or waited", f.Name(), span(f.At), until, amount.Many(int(f.Hits), "write"))
+	}
 	if f.Error != "" {
 		out += " (" + f.Error + ")"
 	}
@@ -59,11 +71,20 @@ func (c *check) faults(p Plan) {
 			c.want(time.Duration(f.At) < end, at+"at", "%s is not before the end of the load, which lasts %s: the fault would never act", f.At, end)
 		}
 		c.want(f.For > 0 || f.For == 0 && !c.given(fmt.Sprintf("faults[%d].for", i)), at+"for", "must be longer than 0")
+		if f.Disk != "" || c.given(fmt.Sprintf("faults[%d].disk", i)) {
+			c.disk(f, at)
+			continue
+		}
+		if slices.Contains([]string{"disk", "full", "stalled"}, f.Fault) {
+			c.want(false, at+"fault", "%q is not a valid fault; for the server's disk, write disk: full, disk: stalled or disk: slow 300ms in place of fault", f.Fault)
+			continue
+		}
 		asked := faults.Asked{Fault: f.Fault, Commands: f.Commands, Share: new(float64(f.Share)), Params: f.Params} // the load itself ends it
 		for _, bad := range asked.Problems() {
 			c.want(false, at+bad.Field, "%s", bad)
 		}
 	}
+	c.disks(p)
 }
 
 // lasts is how long the plan sends, 0 if it doesn't say.
@@ -115,6 +136,9 @@ func (r *runner) use(ctx, run context.Context, f PlannedFault, uses func(door st
 		use.Error = "the load was over before it was due"
 		return use
 	}
+	if f.Disk != "" {
+		return r.useDisk(ctx, run, use)
+	}
 	arming, cancel := finishing(run)
 	defer cancel()
 	list, err := r.arm(arming, f)
@@ -127,11 +151,7 @@ func (r *runner) use(ctx, run context.Context, f PlannedFault, uses func(door st
 	if len(list) == 0 {
 		return use
 	}
-	if f.For > 0 {
-		_ = client.Pause(ctx, time.Duration(f.For)) // or until the load is over
-	} else {
-		<-ctx.Done()
-	}
+	f.lasts(ctx)
 	if use.Error == "" && !slices.ContainsFunc(list, func(a armed) bool { return r.reaches(a, uses) }) {
 		use.Error = "the load used no door of its boards"
 	}
@@ -152,6 +172,15 @@ func (r *runner) use(ctx, run context.Context, f PlannedFault, uses func(door st
 	return use
 }
 
+// lasts waits until the fault is over, or the load.
+func (f PlannedFault) lasts(ctx context.Context) {
+	if f.For > 0 {
+		_ = client.Pause(ctx, time.Duration(f.For))
+	} else {
+		<-ctx.Done()
+	}
+}
+
 // judgeFaults makes a run INVALID whose faults didn't act: it says nothing about them. One that stopped before a fault was due
 // doesn't need it: its broken limit stands.
 func (r *Result) judgeFaults(c *collector) {
@@ -159,9 +188,9 @@ func (r *Result) judgeFaults(c *collector) {
 		switch {
 		case c.aborted != nil && time.Duration(f.At) > c.lastSent:
 		case f.Error != "":
-			r.doubt(fmt.Sprintf("the fault %s at %s: %s", f.Fault, span(f.At), f.Error))
+			r.doubt(fmt.Sprintf("the fault %s at %s: %s", f.Name(), span(f.At), f.Error))
 		case f.Hits == 0:
-			r.doubt(fmt.Sprintf("the fault %s at %s never acted", f.Fault, span(f.At)))
+			r.doubt(fmt.Sprintf("the fault %s at %s never acted", f.Name(), span(f.At)))
 		}
 	}
 }

@@ -75,7 +75,7 @@ func plots(r Result) []plot.Chart {
 			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag })),
 		chart("outcomes", "Outcomes", "requests per second", by...),
 	}
-	return append(append(out, r.Lab.charts(chart)...), distribution(r))
+	return append(append(out, r.Lab.charts(chart, r.badDisks(end))...), distribution(r))
 }
 
 // outcomeColors are the colours of outcomes: each has its own.
@@ -91,7 +91,7 @@ func (r Result) marks() (out []plot.Mark) {
 		at += time.Duration(s.Duration).Seconds()
 	}
 	for _, f := range r.Faults {
-		out = append(out, plot.Mark{X: time.Duration(f.At).Seconds(), Text: f.Fault, Title: f.said()})
+		out = append(out, plot.Mark{X: time.Duration(f.At).Seconds(), Text: f.Name(), Title: f.said()})
 	}
 	return out
 }

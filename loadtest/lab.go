@@ -202,8 +202,8 @@ func joined(all []FaultTime) (out []FaultTime) {
 	return out
 }
 
-// charts are the lab's tracks; chart makes one on the run's axis.
-func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot.Chart) (out []plot.Chart) {
+// charts are the lab's tracks; chart makes one on the run's axis. disks is when the disk was bad, which a history doesn't say.
+func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot.Chart, disks []plot.Span) (out []plot.Chart) {
 	if l == nil {
 		return nil
 	}
@@ -223,8 +223,11 @@ func (l *Lab) charts(chart func(id, title, unit string, lines ...plot.Line) plot
 		}
 	}
 	out = []plot.Chart{chart("openings", "Doors opened", "per second, according to the relays' journals", open)}
-	if len(l.Faults) > 0 {
+	if len(l.Faults)+len(disks) > 0 {
 		faults := chart("faults", "Faults in force", "")
+		for _, d := range disks {
+			faults.Lasted("disk", d.From, d.To, d.Title)
+		}
 		for _, f := range l.Faults {
 			faults.Lasted(f.Fault, f.From, f.To, f.title())
 		}

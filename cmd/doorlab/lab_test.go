@@ -43,7 +43,7 @@ func onLab(tb *testbed.Testbed, out, errs io.Writer) *env {
 // TestByHand: what a person does with the control API from the command line.
 func TestByHand(t *testing.T) {
 	t.Parallel()
-	tb, _, run := byHand(t)
+	tb, w, run := byHand(t)
 	holds := func(text, part string) { t.Helper(); contains(t, text, part) }
 
 	out, _ := run(codeOK, "board", "list", "--place", tb.Ready.Places[1].PlaceID, "--json")
@@ -88,6 +88,10 @@ func TestByHand(t *testing.T) {
 	run(codeOK, "board", "attach", board)
 	out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].Name, "--phone", "01099998888", "--door", door)
 	holds(out, "010-****-8888 at")
+	byName, _ := run(codeOK, "why", "--place", tb.Ready.Places[1].Name, "--phone", "01099998888", "--door", strings.ToLower(w.Places[1].Boards[0].Doors[0].Name))
+	holds(byName, "("+w.Places[1].Boards[0].Doors[0].ID+")")
+	_, refused := run(codeUsage, "why", "--place", tb.Ready.Places[1].Name, "--phone", "01099998888", "--door", "Fornt")
+	contains(t, refused, "no door \"Fornt\" at "+tb.Ready.Places[1].Name)
 	holds(out, "this person has no grant here")
 	holds(out, "no_valid_grant")
 	if strings.Contains(out, "01099998888") {

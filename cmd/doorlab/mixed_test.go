@@ -61,7 +61,7 @@ thresholds: {errors: 0, register_min: 1, reregister_min: 1, revoke_min: 1, permi
 			t.Errorf("%s is %q, want %s\n%s", id, judged[id], want, stdout)
 		}
 	}
-	phone, link := regexp.MustCompile(`(?:^|\D)010\d{8}(?:\D|$)`), regexp.MustCompile(`"entryToken": ?"[^"*…]{20}`)
+	phone, link := regexp.MustCompile(`(?:^|[^0-9a-z])010\d{8}(?:[^0-9a-z]|$)`), regexp.MustCompile(`"entryToken": ?"[^"*…]{20}`)
 	must.OK(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

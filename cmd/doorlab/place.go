@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doorlab/doorlab/internal/client"
+	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 )
@@ -68,6 +69,34 @@ func (l labCall) place(named string) (id string) {
 		id, *l.failed = pickPlace(list, named)
 	}
 	return id
+}
+
+// door is the id of a place's door by its id or name.
+func (l labCall) door(placeID, named string) string {
+	if named == "" || strings.HasPrefix(named, "dor_") || *l.failed != nil {
+		return named
+	}
+	var p placeRow
+	if err := l.Do(l.c.Context(), http.MethodGet, control.Prefix+"/places/"+url.PathEscape(placeID), nil, &p); err != nil {
+		*l.failed = fieldError(l.c, err)
+		return ""
+	}
+	var ids, known []string
+	for _, d := range p.Doors {
+		if strings.EqualFold(d.Name, named) {
+			ids = append(ids, d.DoorID)
+		}
+		known = append(known, d.DoorID, d.Name)
+	}
+	switch len(ids) {
+	case 1:
+		return ids[0]
+	case 0:
+		*l.failed = usagef("no door %q at %s%s ('doorlab place show %s' lists its doors)", named, p.Name, near.Hint(named, known), p.PlaceID)
+	default:
+		*l.failed = usagef("several doors are called %q; give an id: %s", named, strings.Join(ids, ", "))
+	}
+	return ""
 }
 
 // placeOrTest is the id of a place by its id or name, or of the only test place if none is named.

@@ -15,7 +15,7 @@ import (
 func whyCommand(e *env) *cobra.Command {
 	var place, phone, link, door, at string
 	var exposure bool
-	c := labCommand(e, "why", "Explain why a person got in at a door, or didn't", `  doorlab why --place Gangnam --phone 01011112222 --door dor_...
+	c := labCommand(e, "why", "Explain why a person got in at a door, or didn't", `  doorlab why --place Gangnam --phone 01011112222 --door 'Front door'
   doorlab why --place plc_... --link 'http://127.0.0.1:8080/entry?t=...' --door dor_... --at 2026-10-05T09:00:00+09:00
   doorlab why --place plc_... --exposure        # who entered on site with a revoked right`, "no arguments",
 		func(l labCall, _ []string) error {
@@ -23,12 +23,13 @@ func whyCommand(e *env) *cobra.Command {
 				return usagef("why: --place is missing; 'doorlab place list' shows the places")
 			}
 			if !exposure && (door == "" || (phone == "") == (link == "")) {
-				return usagef("why: give --door and one of --phone and --link, or --exposure")
+				return usagef("why: give --door and one of --phone and --link, or --exposure ('doorlab place show PLACE' lists the doors)")
 			}
 			if exposure && phone+link+door+at != "" {
 				return usagef("why: --exposure is about a whole place; leave out --phone, --link, --door and --at")
 			}
-			q := query(map[string]string{"placeId": l.place(place), "doorId": door, "phone": phone, "link": link, "at": at})
+			placeID := l.place(place)
+			q := query(map[string]string{"placeId": placeID, "doorId": l.door(placeID, door), "phone": phone, "link": link, "at": at})
 			if exposure {
 				var list []why.Exposed
 				return l.do(http.MethodGet, "/exposure?"+q.Encode(), nil, &list, func() { printExposure(l, list) })
@@ -39,7 +40,7 @@ func whyCommand(e *env) *cobra.Command {
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
 	c.Flags().StringVar(&phone, "phone", "", "the person's phone number")
 	c.Flags().StringVar(&link, "link", "", "an entry link, or the token in it")
-	c.Flags().StringVar(&door, "door", "", "the door's id")
+	c.Flags().StringVar(&door, "door", "", "the door, by id or name")
 	c.Flags().StringVar(&at, "at", "", "the time in question, RFC 3339; for a future time, the answer assumes that nothing changes (default: now)")
 	c.Flags().BoolVar(&exposure, "exposure", false, "list who entered on site although the server would have denied it")
 	return c

@@ -81,7 +81,7 @@ func (c *checker) undefined() {
 			if w := elsewhere[n]; w != "" && !e.ref {
 				hint = ", write " + w
 			} else if e.ref && near.Name(n, valid) == "" {
-				hint = "; define it in a cohort, permit or set step" // valid may hold only people where a door is missing
+				hint = "; define it in a cohort, permit or set step, or write an id" // valid may hold only people where a door is missing
 			}
 			c.b.Problem(pos, "unknown name %q%s", n, hint)
 		}

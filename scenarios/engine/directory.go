@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/doorlab/doorlab/internal/each"
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // directory knows which places, boards and doors belong together.
@@ -213,7 +215,7 @@ func (d *directory) key(placeID string) (string, error) {
 	p := d.places[placeID]
 	switch {
 	case p == nil:
-		return "", fmt.Errorf("no place %q in the target", placeID)
+		return "", fmt.Errorf("no place %q in the target%s", placeID, near.Hint(placeID, slices.Collect(maps.Keys(d.places))))
 	case p.APIKey == "":
 		return "", fmt.Errorf("no API key for place %s; give it one in the world file, with 'doorlab keys create' or with --key", placeID)
 	}
@@ -228,5 +230,12 @@ func (d *directory) noDoor(id string) error {
 	} else if d.board(id) != nil {
 		what = ": that is a board"
 	}
-	return fmt.Errorf("no door %q in the target%s", id, what)
+	return fmt.Errorf("no door %q in the target%s", id, cmp.Or(what, d.near(id)))
+}
+
+// near suggests the board or door whose id is like one that doesn't exist.
+func (d *directory) near(id string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return near.Hint(id, slices.Concat(slices.Collect(maps.Keys(d.boards)), slices.Collect(maps.Keys(d.doors))))
 }

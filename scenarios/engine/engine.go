@@ -293,18 +293,21 @@ func because(err error) string {
 	return ": " + err.Error()
 }
 
-// rowName names a row by its plain columns.
+// rowName names a row by its plain columns, which also stand where the title has them as templates.
 func rowName(title string, vars map[string]any, row any, i int) string {
 	var cols []string
 	for _, k := range keysOf(vars) {
 		switch vars[k].(type) {
 		case map[string]any, []any:
 		default:
-			cols = append(cols, k+"="+expression.Show(vars[k]))
+			value := expression.Show(vars[k])
+			cols = append(cols, k+"="+value)
+			title = strings.NewReplacer("${"+k+"}", value, "${row."+k+"}", value).Replace(title)
 		}
 	}
 	if len(vars) == 0 {
 		cols = append(cols, brief(row, 40))
+		title = strings.ReplaceAll(title, "${row}", brief(row, 40))
 	}
 	if len(cols) == 0 {
 		cols = append(cols, fmt.Sprint(i+1))

@@ -267,7 +267,7 @@ func TestNames(t *testing.T) {
 		"name: x":                                                                         `one.yaml:1:1: "steps" is missing`,
 		"steps:\n  - never: 1s\n    pause: 1s":                                            `never needs an expectation`,
 		"steps:\n  - cohort: {name: a, bords: 1}":                                         `unknown key "bords", did you mean "boards"?`,
-		"steps:\n  - present: {person: ann, door: nobody.doors}":                          `unknown name "ann"; define it in a cohort, permit or set step`,
+		"steps:\n  - present: {person: ann, door: nobody.doors}":                          `unknown name "ann"; define it in a cohort, permit or set step, or write an id`,
 	} {
 		_, err := Parse("one.yaml", []byte(source))
 		var ps Problems
@@ -294,13 +294,13 @@ func TestOneMistakeIsReportedOnce(t *testing.T) {
   - wait: later`: "one.yaml:2:5: unknown key \"mrk\", did you mean \"mark\"?\none.yaml:4:14: unknown key \"backgrond\", did you mean \"background\"?",
 		`
   - synced: {of: store}
-  - boards: {of: store, all: not online}`: `one.yaml:2:18: unknown name "store"; define it in a cohort, permit or set step`,
+  - boards: {of: store, all: not online}`: `one.yaml:2:18: unknown name "store"; define it in a cohort, permit or set step, or write an id`,
 		`
   - cohort: {name: stroe}
   - synced: {of: store}`: `one.yaml:3:18: unknown name "store", did you mean "stroe"?`,
 		`
   - synced: {off: store}
-  - {boards: {of: one, all: not online}, expect: stauts == 1}`: "one.yaml:2:14: unknown key \"off\", did you mean \"of\"?\none.yaml:3:19: unknown name \"one\"; define it in a cohort, permit or set step\none.yaml:3:50: unknown name \"stauts\", did you mean \"status\"?",
+  - {boards: {of: one, all: not online}, expect: stauts == 1}`: "one.yaml:2:14: unknown key \"off\", did you mean \"of\"?\none.yaml:3:19: unknown name \"one\"; define it in a cohort, permit or set step, or write an id\none.yaml:3:50: unknown name \"stauts\", did you mean \"status\"?",
 	} {
 		_, err := Parse("one.yaml", []byte("steps:"+source))
 		var ps Problems

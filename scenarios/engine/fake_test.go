@@ -37,6 +37,7 @@ type fake struct {
 	real       bool   // a detached board is listed too
 	hidden     m      // a board that the server knows and no listener shows
 	hiddenAt   string // its place; "" = plc_1
+	away409    bool   // every command is answered as of an offline board
 	told       bool   // so is one that somebody tells what to do
 	deaf       bool   // no board can be told anything
 	docs       string // the published document, the same for every sub-service
@@ -125,6 +126,8 @@ func (f *fake) public(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		say(w, 200, m{"data": m{"accessToken": "t1", "expiresIn": 900, "placeId": "plc_1", "scopes": []string{"space:partner", "device:door"}}})
+	case strings.HasSuffix(r.URL.Path, "/commands") && f.away409:
+		say(w, 409, m{"error": "device_offline", "message": "not connected", "statusCode": 409, "details": m{"reason": "offline"}})
 	case strings.HasSuffix(r.URL.Path, "/commands"):
 		key := r.Header.Get("Idempotency-Key")
 		if old, ok := f.answers[key]; ok {

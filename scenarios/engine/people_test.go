@@ -73,3 +73,51 @@ func TestRevokedKey(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesThatComeTooLate: a reference to what only a later step defines says so, and an id that doesn't exist is followed by
+// the nearest that does.
+func TestNamesThatComeTooLate(t *testing.T) {
+	t.Parallel()
+	for steps, want := range map[string]string{
+		`{present: {person: kim, door: dor_1}}, {permit: {person: kim, place: "\"plc_1\""}}`: "kim has no value yet",
+		`{command: {door: store}}, {cohort: {name: store, boards: 1}}`:                       "store has no value yet",
+		`{boards: {of: store, all: online}}, {cohort: {name: store, boards: 1}}`:             "store has no value yet",
+		`{command: {door: dor_11, outcome: reported}}`:                                       `no door "dor_11" in the target, did you mean "dor_1"?`,
+		`{synced: {of: brd_11}}`:                       `no board "brd_11" in the target, did you mean "brd_1"?`,
+		`{permit: {person: kim, place: "\"plc_11\""}}`: `no place "plc_11" in the target, did you mean "plc_1"?`,
+	} {
+		res, out := play(t, newFake(t), `steps: [`+steps+`]`, Options{})
+		if got := res.Files[0]; got.Status != judge.Blocked || !strings.Contains(got.Reason, want) {
+			t.Errorf("%s: got %s %q, want BLOCKED: %s\n%s", steps, got.Status, got.Reason, want, out)
+		}
+	}
+}
+
+// TestOfflineAfterClear: who expects an answer from a board right after its line was repaired hears that synced waits for it;
+// who expects one while a fault is armed doesn't.
+func TestOfflineAfterClear(t *testing.T) {
+	t.Parallel()
+	for steps, want := range map[string]bool{
+		`{fault: {fault: offline, name: cut, of: brd_1}}, {clear: cut}, {command: {door: dor_1, key: away, outcome: reported}}`: true,
+		`{fault: {fault: offline, name: cut, of: brd_1}}, {command: {door: dor_1, key: away, outcome: reported}}`:               false,
+		`{command: {door: dor_1, key: away, outcome: reported}}`:                                                                false,
+	} {
+		f := newFake(t)
+		f.away409 = true
+		res, out := play(t, f, `steps: [`+steps+`]`, Options{})
+		if got := res.Files[0]; got.Status != judge.Fail || strings.Contains(got.Reason, "synced waits until a board is back") != want {
+			t.Errorf("%s: got %s %q, want FAIL, with a hint: %v\n%s", steps, got.Status, got.Reason, want, out)
+		}
+	}
+}
+
+// TestRowNames: a row's name has the values of its columns where the step's title has templates.
+func TestRowNames(t *testing.T) {
+	t.Parallel()
+	if got, want := rowName("permit ${name} for ${row.hours} ${uid('x')}", map[string]any{"name": "a", "hours": 24}, nil, 0), "permit a for 24 ${uid('x')} [hours=24 name=a]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := rowName("command k${row}", map[string]any{}, 3, 0), "command k3 [3]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

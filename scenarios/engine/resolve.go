@@ -88,9 +88,18 @@ func many(v any, plural string) (out []string, err error) {
 	return nil, fmt.Errorf("%s holds no %s", brief(v, 80), plural)
 }
 
+// refer evaluates a reference. A name that only a later step defines has no value yet.
+func (x *frame) refer(r Ref) any {
+	v := need(r.eval(x.scope))
+	if v == nil {
+		panic(stop{fmt.Errorf("%s has no value yet: a cohort, a person or a capture is known after the step that defines it", r.asWritten())})
+	}
+	return v
+}
+
 // place resolves a reference to a place id; a board's or door's place counts too.
 func (x *frame) place(r Ref) string {
-	id := need(one(need(r.eval(x.scope)), "place"))
+	id := need(one(x.refer(r), "place"))
 	if b := cmp.Or(x.run.dir.board(id), x.run.dir.door(id)); b != nil {
 		return b.placeID
 	}
@@ -98,14 +107,14 @@ func (x *frame) place(r Ref) string {
 }
 
 // door resolves a reference to one door id.
-func (x *frame) door(r Ref) string { return need(one(need(r.eval(x.scope)), "door")) }
+func (x *frame) door(r Ref) string { return need(one(x.refer(r), "door")) }
 
 // doors resolves a reference to door ids.
 func (x *frame) doors(r Ref) []string { return x.anyone(r, "doors") }
 
 // anyone is many, but requires at least one: a step about nobody would do nothing.
 func (x *frame) anyone(r Ref, plural string) []string {
-	ids := need(many(need(r.eval(x.scope)), plural))
+	ids := need(many(x.refer(r), plural))
 	if len(ids) == 0 {
 		panic(stop{fmt.Errorf("there are no %s: nothing would be done", plural)})
 	}
@@ -134,7 +143,7 @@ func (x *frame) boards(r Ref) (out []*boardInfo) {
 	for _, id := range x.anyone(r, "boards") {
 		b := cmp.Or(x.run.dir.board(id), x.run.dir.door(id))
 		if b == nil {
-			panic(stop{fmt.Errorf("no board %q in the target", id)})
+			panic(stop{fmt.Errorf("no board %q in the target%s", id, x.run.dir.near(id))})
 		}
 		if !seen[b.id] {
 			seen[b.id] = true
@@ -146,7 +155,7 @@ func (x *frame) boards(r Ref) (out []*boardInfo) {
 
 // person resolves a reference to a person: a mapping with a phone, or the name of one, as a table's column has it.
 func (x *frame) person(r Ref) map[string]any {
-	v := need(r.eval(x.scope))
+	v := x.refer(r)
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		v = list[0]
 	}
@@ -168,7 +177,7 @@ func (x *frame) aPerson(v any) map[string]any {
 
 // people resolves a reference to several.
 func (x *frame) people(r Ref) (out []map[string]any) {
-	v := need(r.eval(x.scope))
+	v := x.refer(r)
 	if f, ok := member(v, "people"); ok {
 		v = f
 	}

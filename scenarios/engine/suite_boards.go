@@ -274,7 +274,7 @@ func (x *frame) tooLong(place string, a *answer) error {
 		return nil
 	}
 	if x.run.lab != nil {
-		s, err := x.run.lab.setting(x.ctx, place)
+		s, err := x.run.lab.setting((&trace{}).on(x.ctx), place) // the report shows the permit as the step's last request
 		if err != nil || s == nil || s.maximum() >= defaultPermit {
 			return err
 		}

@@ -108,6 +108,18 @@ func TestRefusedDefaultPeriod(t *testing.T) {
 	}
 }
 
+// TestRefusedPeriodIsTheLastRequest: the report of a refused permit shows its request last, not what was asked to explain it.
+func TestRefusedPeriodIsTheLastRequest(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.permit, f.maximum = 409, 48
+	res, out := play(t, f, `steps: [{permit: {person: ann, place: plc_1}}]`, Options{})
+	asked := res.Files[0].Steps[0].Exchanges
+	if len(asked) == 0 || asked[len(asked)-1].URL != "/space/v1/partner/entry-permits" {
+		t.Errorf("the step's requests are %+v, want the permit's as the last\n%s", asked, out)
+	}
+}
+
 // TestSpentFaults: a fault of others that has acted the n-th time isn't armed again.
 func TestSpentFaults(t *testing.T) {
 	t.Parallel()

@@ -3,9 +3,12 @@ package engine
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 func (c *Command) title() string {
@@ -63,10 +66,24 @@ func (c *Command) request(x *frame) request {
 	return q
 }
 
+// returning says why a board may be offline although nothing keeps it so: after a fault was cleared, it takes a moment to
+// reconnect. "" if a fault of the file is still armed, or none was.
+func (x *frame) returning() string {
+	x.file.mu.Lock()
+	defer x.file.mu.Unlock()
+	if len(x.file.faults) > 0 || len(x.file.cleared) == 0 {
+		return ""
+	}
+	return "; no fault keeps it offline any more (synced waits until a board is back)"
+}
+
 // judge checks one answer.
 func (c *Command) judge(x *frame, a *answer) error {
 	outcome, _, code := outcomeOf(a)
 	if err := x.says(a, "outcome", outcome, c.Outcome); err != nil {
+		if bad := (*failure)(nil); outcome == vocab.Offline && errors.As(err, &bad) {
+			bad.text += x.returning()
+		}
 		return err
 	}
 	if err := x.says(a, "deviceCode", code, c.Code); err != nil {

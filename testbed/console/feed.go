@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/internal/vocab"
@@ -75,8 +77,9 @@ type visit struct {
 	At                       time.Time
 	PlaceID, BoardID, DoorID string
 	What, Way                string // keys: at a reader by phone or link; the way of what was refused
-	Who, GrantID             string // of what was refused: masked; which grant it is about
+	Who, GrantID             string // masked, "" until a board has uploaded its record; which grant it is about
 	Result, Reason           string
+	Record                   int64 // a board's number of it, 0 = none
 }
 
 // Message is one message of a board as it went over the line.
@@ -145,6 +148,9 @@ func (f *Feed) chain(id string) *Chain {
 // Message implements server.Watch.
 func (f *Feed) Message(boardID string, down bool, channel string, payload []byte) {
 	at, mono := f.clk.Now(), clock.Mono()
+	if channel == wire.UpRec && !down {
+		f.recorded(boardID, payload)
+	}
 	f.msgMu.Lock()
 	defer f.msgMu.Unlock()
 	m := &f.msgs[f.passed%keepMessages]
@@ -152,6 +158,26 @@ func (f *Feed) Message(boardID string, down bool, channel string, payload []byte
 	*m = Message{N: f.passed, At: at, Mono: mono, BoardID: boardID, Down: down, Channel: channel, Size: len(payload), payload: kept}
 	f.passed++
 }
+
+// recorded names the people of a board's visits from the records that it uploads: nothing else says who came.
+func (f *Feed) recorded(boardID string, payload []byte) {
+	var batch wire.Records
+	if wire.Unmarshal(payload, &batch) != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range batch.Records {
+		for i := range f.visits {
+			if v := &f.visits[i]; v.BoardID == boardID && v.Record == r.Seq && v.Record != 0 && digits(r.PhoneTail, 4) {
+				_, v.Who = access.MaskEnds(map[bool]string{true: r.PhoneHead}[digits(r.PhoneHead, 3)], r.PhoneTail)
+			}
+		}
+	}
+}
+
+// digits reports whether a text is so many digits. No board can get more of a phone onto a page.
+func digits(text string, n int) bool { return len(text) == n && strings.Trim(text, "0123456789") == "" }
 
 // Event processes the events that the parts report to the history.
 func (f *Feed) Event(e history.Event) {
@@ -166,7 +192,7 @@ func (f *Feed) Event(e history.Event) {
 		}
 		f.mu.Unlock()
 	case e.Kind == history.Presented:
-		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), What: "visit.phone"}
+		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), What: "visit.phone", GrantID: e.GrantID, Record: e.RecordSeq}
 		if e.TokenHash != "" {
 			v.What = "visit.link"
 		}

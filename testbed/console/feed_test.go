@@ -91,6 +91,28 @@ func TestDenied(t *testing.T) {
 	}
 }
 
+// TestVisitors: who came to a reader is known once the board's record of it has come in, masked whatever the board says; the
+// row leads to the reason if a grant decided.
+func TestVisitors(t *testing.T) {
+	t.Parallel()
+	c, _ := newTestConsole(t)
+	f := c.cfg.Feed
+	for seq, grant := range []string{"", "pmt_9", "", ""} {
+		f.Event(history.Event{Kind: history.Presented, BoardID: "brd_9", DoorID: "dor_9", At: int64(seq) * 1000, RecordSeq: int64(seq), GrantID: grant, Result: vocab.Opened, Reason: "onsite"})
+	}
+	f.Message("brd_9", false, "rec", []byte(`{"records":[{"seq":0,"phoneHead":"010","phoneTail":"0000"},{"seq":1,"phoneHead":"010","phoneTail":"1234"},{"seq":2,"phoneHead":"01012345678","phoneTail":"5678"}]}`))
+	f.Message("brd_8", false, "rec", []byte(`{"records":[{"seq":3,"phoneHead":"010","phoneTail":"9999"}]}`))
+	f.Message("brd_9", false, "rec", []byte(`{"records":[{"seq":3,"phoneHead":"010","phoneTail":"01012345678"}]}`))
+	f.Message("brd_9", true, "rec", []byte(`{"records":[{"seq":3,"phoneHead":"010","phoneTail":"9999"}]}`))
+	var got []string
+	for _, r := range c.feedRows(10) {
+		got = append(got, fmt.Sprintf("%q %q", r.Who, r.Why))
+	}
+	if want := `"" ""|"5678" ""|"010-****-1234" "/people?door=dor_9&grant=pmt_9&place=#why"|"" ""`; strings.Join(got, "|") != want {
+		t.Errorf("the visitors are %s, want %s", strings.Join(got, "|"), want)
+	}
+}
+
 // TestMessages: a board's latest messages are copies, truncated if long, with secrets masked.
 func TestMessages(t *testing.T) {
 	t.Parallel()

@@ -132,7 +132,7 @@ func (c *Console) visitRow(x visit) feedRow {
 		x.PlaceID = d.Place.ID
 	}
 	row.Place, row.PlaceID = c.names.place(x.PlaceID), x.PlaceID
-	if x.Way != "" && x.GrantID != "" { // without a grant, the row itself says all there is to say
+	if x.GrantID != "" { // without a grant, the row itself says all there is to say
 		ask := url.Values{"place": {x.PlaceID}, "door": {x.DoorID}, "grant": {x.GrantID}}
 		row.Why = "/people?" + ask.Encode() + "#why"
 	}
