@@ -101,9 +101,9 @@ func (v *Verbs) saysSuccess() bool {
 	case v.Command != nil:
 		return !v.Command.Outcome.set() || v.Command.Outcome.raw == string(vocab.Reported)
 	case v.Phone != nil:
-		return v.Phone.Result.raw == string(vocab.Opened) || !v.Phone.Result.set() && v.Phone.Answered == nil
+		return !v.Phone.Reason.set() && (v.Phone.Result.raw == string(vocab.Opened) || !v.Phone.Result.set() && v.Phone.Answered == nil)
 	case v.Present != nil:
-		return !v.Present.Result.set() || v.Present.Result.raw == string(vocab.Opened)
+		return !v.Present.Reason.set() && (v.Present.Result.raw == string(vocab.Opened) || !v.Present.Result.set())
 	}
 	return v.Link != nil
 }

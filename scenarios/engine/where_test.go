@@ -58,6 +58,7 @@ func TestPlain(t *testing.T) {
 		"phone: {person: p, answered: false}":                                     false,
 		"present: {person: p, door: a, result: opened}":                           true,
 		"present: {person: p, door: a, result: denied}":                           false,
+		"present: {person: p, door: a, result: opened, reason: onsite}":           false,
 		"call: {path: /device/v1/devices}":                                        false,
 		"command: {door: a}, expect: 'status == 200'":                             true,
 		"command: {door: a}, expect: 'data.outcome == \"reported\" and ms < 900'": true,
