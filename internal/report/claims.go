@@ -60,7 +60,7 @@ func (e *evidence) missing(clause string) string {
 // lacks is why a file's claims aren't shown, "" if they are. It may be that
 //   - neither a step nor a checker had evidence for one of them,
 //   - a clause that the file is about, or that only its situation shows, was never put to the test, nor was any that it claims,
-//   - one wasn't that only steps claim that say no more than that a command or a try at a door succeeds,
+//   - no checker saw one that only steps claim that say no more than that a command or a try at a door succeeds,
 //   - nothing that the clauses of a decisive step are about happened, or it happened elsewhere,
 //   - or what happened says nothing about a clause wherever it is claimed.
 func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
@@ -79,7 +79,7 @@ func (e *evidence) lacks(f *FileResult, keysOnly bool) string {
 		if why != "" && (none || slices.Contains(f.Clauses, clause) || slices.Contains(situations, clause)) {
 			return "it claims " + clause + ", but " + why
 		}
-		if at := c.at[clause]; why != "" && clause != "CMD-4" && len(at) > 0 && !slices.ContainsFunc(at, func(s *Step) bool { return !s.Plain }) {
+		if at := c.at[clause]; e.unseen(clause) && clause != "CMD-4" && len(at) > 0 && !slices.ContainsFunc(at, func(s *Step) bool { return !s.Plain }) {
 			return fmt.Sprintf("line %d claims %s and expects no more than a success, but %s", at[0].Line, clause, why)
 		}
 	}

@@ -73,7 +73,7 @@ func TestClaimsUntried(t *testing.T) {
 	}
 }
 
-// TestPlainClaims: a step that only says that something succeeds shows none of the guarantees whose situation never came up, even
+// TestPlainClaims: a step that only says that something succeeds shows none of the guarantees that no checker saw, even
 // beside another that it shows. A step that looks at a detail may. CMD-4 is an exception: whatever succeeds came in time.
 func TestPlainClaims(t *testing.T) {
 	t.Parallel()

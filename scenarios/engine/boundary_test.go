@@ -41,7 +41,7 @@ func TestBoundaryReached(t *testing.T) {
 		`{mark: cut}, {clock: {advance: 3h}}, ` + gone:                              true,
 		`{mark: cut}, {clock: {advance: 5m}}, ` + gone:                              false,
 		`{boards: {of: "\"brd_1\"", all: online}, boundary: 1 h, clauses: [OFF-4]}`: false,
-		`{mark: cut}, {clock: {advance: 3h}}, {boards: {of: "\"brd_1\"", all: online}, boundary: 1 h, clauses: [OFF-3]}`:                     true,
+		`{mark: cut}, {clock: {advance: 3h}}, {boards: {of: "\"brd_1\"", all: outageAgeSec == 0}, boundary: 1 h, clauses: [OFF-2]}`:          true,
 		`{command: {door: "\"dor_1\"", key: k}}, {command: {door: "\"dor_1\"", key: k}, expect: replayed, boundary: 29 d, clauses: [CMD-5]}`: true,
 		`{call: {path: /core/v1/auth/apikey/token, body: {key: k}, status: 200}, boundary: 60 s, clauses: [AUTH-3]}`:                         true,
 		`{clock: {advance: 20h}}, ` + steps("10h", "30 h", "OFF-2"):                                                                          false,

@@ -119,12 +119,13 @@ func (s *Step) looksAtMore(prefix string) bool {
 // counted says only how long a list is.
 var counted = regexp.MustCompile(`^\s*len\(data\)\s*[<>=!]+\s*\d+\s*$`)
 
-// boardFields are the fields of a board that have to do with a family of guarantees. Of its doors only how they stand does; which
+// boardFields are the fields of a board that have to do with a guarantee, or with a family of them. Of its doors only how they stand does; which
 // ones there are is decided before a file begins.
 var boardFields = map[string]string{
 	"SYNC": "appliedRevision desiredRevision bufferedRecords", "PERM": "appliedRevision desiredRevision",
 	"CMD": "standing lastResult", "ENT": "standing", "HRS": "standing appliedRevision", "AUTH": "standing",
-	"OFF": "online phase outageAgeSec bufferedRecords droppedRecords appliedRevision desiredRevision standing",
+	"OFF":   "online phase outageAgeSec bufferedRecords droppedRecords appliedRevision desiredRevision standing",
+	"OFF-2": "phase outageAgeSec bufferedRecords standing", "OFF-3": "standing",
 }
 
 // looksAtBoards reports whether the step's expectations name a field that has to do with the clause.
@@ -135,7 +136,7 @@ func (s *Step) looksAtBoards(clause string) bool {
 		all = append(all, *s.Verbs.Boards.All)
 	}
 	for _, e := range all {
-		for f := range strings.FieldsSeq(boardFields[family]) {
+		for f := range strings.FieldsSeq(cmp.Or(boardFields[clause], boardFields[family])) {
 			if strings.Contains(e.Src, f) {
 				return true
 			}

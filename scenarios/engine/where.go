@@ -76,24 +76,44 @@ func (x *frame) atBoards(r Ref) *report.Where {
 	return &report.Where{Boards: each.Of(x.boards(r), func(b *boardInfo) string { return b.id })}
 }
 
-// plain reports whether the step only says that a command, a press, a call or a presentation succeeds.
+// plain reports whether the step says no more than that a command, a press, a call or a presentation succeeds.
 func (s *Step) plain() bool {
-	if len(s.Expect) > 0 || len(s.Capture) > 0 || s.Background != "" {
+	v := &s.Verbs
+	if len(s.Capture) > 0 || s.Background != "" && v.Wait == nil || slices.ContainsFunc(s.Expect, func(e Expr) bool { return !aboutSuccessAlone(e) }) {
 		return false
 	}
-	v := &s.Verbs
+	switch {
+	case v.Wait != nil:
+		asked := s.asked()
+		return asked != s && asked.Verbs.saysSuccess() && len(asked.Expect)+len(asked.Capture) == 0
+	case len(v.nested()) > 0:
+		return !slices.ContainsFunc(v.nested(), func(n Step) bool { return n.asserts && !n.plain() })
+	}
+	return v.saysSuccess()
+}
+
+// saysSuccess reports whether the verb expects that something at a door succeeds, and nothing else.
+func (v *Verbs) saysSuccess() bool {
 	if a := v.answered(); a != nil && (a.Match != nil || a.Error.set() || len(a.Status) > 0 && !slices.Equal(a.Status.codes(), []int{200})) {
 		return false
 	}
 	switch {
 	case v.Command != nil:
 		return !v.Command.Outcome.set() || v.Command.Outcome.raw == string(vocab.Reported)
-	case v.Link != nil:
-		return true
 	case v.Phone != nil:
-		return v.Phone.Result.raw == string(vocab.Opened)
+		return !v.Phone.Reason.set() && (v.Phone.Result.raw == string(vocab.Opened) || !v.Phone.Result.set() && v.Phone.Answered == nil)
 	case v.Present != nil:
-		return v.Present.Result.raw == string(vocab.Opened)
+		return !v.Present.Reason.set() && (v.Present.Result.raw == string(vocab.Opened) || !v.Present.Result.set())
 	}
-	return false
+	return v.Link != nil
+}
+
+// aboutSuccessAlone reports whether an expectation names nothing of an answer but how it ended and how long it took.
+func aboutSuccessAlone(e Expr) bool {
+	for _, p := range e.Paths {
+		if !slices.Contains([]string{"status", "error", "outcome", "result", "ms", "data.outcome", "data.result", "body.success"}, p) {
+			return false
+		}
+	}
+	return len(e.Paths) > 0
 }
