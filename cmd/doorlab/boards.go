@@ -77,8 +77,8 @@ func boardsCommand(e *env) *cobra.Command {
 }
 
 func (f *boardsFlags) run(ctx context.Context, e *env) error {
-	if err := cmp.Or(oneOf("clock", f.clock, "real", "virtual"), oneOf("client", f.client, testbed.Paho, testbed.Light),
-		boardsFlag(f.boards, 0), positive("timeout", f.timeout)); err != nil {
+	if err := e.wrong(oneOf("clock", f.clock, "real", "virtual"), oneOf("client", f.client, testbed.Paho, testbed.Light),
+		boardsFlag(f.boards, 0), positive("timeout", f.timeout), ifAny("control", f.control)); err != nil {
 		return err
 	}
 	slice, err := shard.Parse(f.slice)
@@ -87,9 +87,6 @@ func (f *boardsFlags) run(ctx context.Context, e *env) error {
 	}
 	addr, secure, err := f.broker.address()
 	if err != nil {
-		return err
-	}
-	if err := ifAny("control", f.control); err != nil {
 		return err
 	}
 	token, err := secretOf(f.token, f.tokenFile)

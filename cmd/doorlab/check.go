@@ -58,7 +58,7 @@ writes a run directory with every event, JUnit XML, JSON and an HTML report.`,
   doorlab check --target http://127.0.0.1:8080 --control http://127.0.0.1:8081 --control-token ... my-outage.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o := &x.options
-			if err := cmp.Or(x.target.check(), x.pick.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
+			if err := e.wrong(x.target.check(), x.pick.check(), guarantees("require-clause", o.Require, append(judge.Clauses(), "all")),
 				atLeast("parallel", o.Parallel, 1), atLeast("timeout", o.Timeout, 0)); err != nil {
 				return err
 			}

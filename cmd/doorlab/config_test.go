@@ -71,3 +71,18 @@ func TestEveryMistakeIsOneLine(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", errs, want)
 	}
 }
+
+// TestEveryWrongValueOfAFile: each is told at once, with its place; of those that were given as flags, only the first.
+func TestEveryWrongValueOfAFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	must.OK(t, os.WriteFile(file, []byte("boards: -5\nlink: tpc\nhttp: 5\n"), 0o600))
+	at := "doorlab: --config: " + file
+	want := `doorlab: --clock "vrtual": must be one of real, virtual` + "\n" +
+		at + `:2:1: link "tpc": must be one of memory, tcp` + "\n" +
+		at + `:3:1: http "5": must be host:port (port 0 picks a free one)` + "\n" +
+		at + ":1:1: boards -5: must be 0 to 2000000\n"
+	if code, _, errs := runQuietly(t.Context(), "up", "--config", file, "--clock", "vrtual", "--client", "pahoo"); code != codeUsage || errs != want {
+		t.Errorf("got exit %d and\n%s\nwant %d and\n%s", code, errs, codeUsage, want)
+	}
+}

@@ -33,7 +33,7 @@ type selection struct {
 	shardFlag             shardFlag
 	part                  shard.Shard // of them; set by check
 	selected              int         // scenarios of all shards, repetitions included; set by files
-	others                int         // files that weren't read, because of their names; set by files
+	others                []string    // files that weren't read, because of their names; set by files
 	repeat                int
 	flags                 *pflag.FlagSet // nil: what is set wasn't given as flags
 }
@@ -140,6 +140,9 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, err
 	}
 	kept := p.keep(files, failed)
+	if err := p.vain(files, kept); err != nil {
+		return nil, err
+	}
 	p.selected = len(kept) * p.repeat
 	var out []*engine.File
 	for k, f := range kept {
@@ -151,9 +154,32 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 		return nil, usagef("shard %s is empty: %s to divide, and a shard needs at least one", p.part, amount.Many(len(kept), "scenario"))
 	}
 	if len(out) == 0 {
-		return nil, usagef("none of %s matches %s%s ('doorlab check list' lists them with their clauses and labels)", amount.Many(len(files)+p.others, "scenario"), p.asked(), p.labelHint(files))
+		return nil, usagef("none of %s matches %s%s ('doorlab check list' lists them with their clauses and labels)", amount.Many(len(files)+len(p.others), "scenario"), p.asked(), p.labelHint(files))
 	}
 	return p.order(out), nil
+}
+
+// vain finds a name that selects nothing beside others that do: a misspelt one would go unnoticed.
+func (p *selection) vain(files, kept []*engine.File) error {
+	if len(kept) == 0 {
+		return nil // which is said anyway
+	}
+	var known []string
+	for _, f := range files {
+		known = append(known, f.Doc.Labels...)
+	}
+	for _, l := range p.labels {
+		if !slices.Contains(known, l) {
+			return usagef("--label %q: none of %s has this label%s", l, amount.Many(len(files), "scenario"), near.Hint(l, known))
+		}
+	}
+	for _, o := range p.only {
+		if !slices.ContainsFunc(files, func(f *engine.File) bool { return matches(o, f.Path) }) {
+			return usagef("--only %q: none of %s has such a name%s", o, amount.Many(len(files)+len(p.others), "scenario"),
+				near.Hint(o, each.Of(p.others, engine.NameOf)))
+		}
+	}
+	return nil
 }
 
 // detached finds the value of a flag that needs no value standing alone: it would count as a file.
@@ -185,16 +211,18 @@ func (p *selection) mine(args []string) *report.Shard {
 
 // named applies --only to the name of a file.
 func (p *selection) named(file string) bool {
-	name := engine.NameOf(file)
-	if len(p.only) == 0 || slices.ContainsFunc(p.only, func(o string) bool {
-		o = strings.TrimSuffix(strings.TrimSuffix(o, ".yaml"), ".yml")
-		ok, _ := path.Match(o, name)
-		return ok || o == name || o == engine.TwinOf(file)
-	}) {
+	if len(p.only) == 0 || slices.ContainsFunc(p.only, func(o string) bool { return matches(o, file) }) {
 		return true
 	}
-	p.others++
+	p.others = append(p.others, file)
 	return false
+}
+
+// matches: a pattern fits a file's name, with or without its ending.
+func matches(pattern, file string) bool {
+	pattern = strings.TrimSuffix(strings.TrimSuffix(pattern, ".yaml"), ".yml")
+	ok, _ := path.Match(pattern, engine.NameOf(file))
+	return ok || pattern == engine.NameOf(file) || pattern == engine.TwinOf(file)
 }
 
 // withOwn adds to the built-in suite the files of a run that are not part of it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,5 +142,28 @@ func TestOnly(t *testing.T) {
 	}
 	if code, _, errs := runQuietly(t.Context(), "check", "list", dir, "--only", "other"); code != codeOK {
 		t.Errorf("got exit %d and %q, want %d", code, errs, codeOK)
+	}
+}
+
+// TestVainSelection: a misspelt name beside a right one is told, because the check would run less than was asked for.
+func TestVainSelection(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"one", "other"} {
+		must.OK(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("clauses: [PERM-1]\nlabels: [quick]\nsteps:\n  - permit: {person: ann}\n"), 0o600))
+	}
+	for _, c := range []struct {
+		p    selection
+		want string
+	}{
+		{selection{only: []string{"one", "othr"}}, `--only "othr": none of 2 scenarios has such a name, did you mean "other"?`},
+		{selection{labels: []string{"quick", "qick"}}, `--label "qick": none of 2 scenarios has this label, did you mean "quick"?`},
+		{selection{labels: []string{"quick"}, only: []string{"on*", "other"}}, ""},
+	} {
+		c.p.repeat = 1
+		_, err := c.p.files([]string{dir})
+		if got := fmt.Sprint(err); c.want != "" && got != c.want || c.want == "" && err != nil {
+			t.Errorf("got error %s, want %q", got, c.want)
+		}
 	}
 }

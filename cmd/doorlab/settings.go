@@ -86,6 +86,24 @@ var (
 	leaveOut   = regexp.MustCompile(`leave out --[a-z][a-z0-9-]*`)
 )
 
+// wrong is the first of these errors about flags, and with it all others that the --config file is to blame for: a line for each.
+func (e *env) wrong(errs ...error) error {
+	var msgs []string
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		about, _, _ := strings.Cut(err.Error(), ": ")
+		if flag := flagInText.FindString(about); len(msgs) == 0 || flag != "" && strings.Contains(e.from[flag[2:]], ":") {
+			msgs = append(msgs, e.named(err.Error()))
+		}
+	}
+	if len(msgs) == 0 {
+		return nil
+	}
+	return usagef("%s", strings.Join(msgs, "\n"))
+}
+
 // named is a message about a flag with the name under which its value was set: a variable, or a key of the --config file
 // with its line. It looks at the flags before the first colon, which say what is wrong; those after it say what to do, and
 // a variable isn't left out but unset.

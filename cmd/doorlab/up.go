@@ -147,7 +147,7 @@ func startError(ctx context.Context, err error) error {
 // testbed checks the flags and builds the configuration. The returned function removes a temporary data directory.
 func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.Config, func(), error) {
 	none := func() {}
-	if err := f.check(); err != nil {
+	if err := e.wrong(f.check()...); err != nil {
 		return testbed.Config{}, none, err
 	}
 	token, err := secretOf(f.controlToken, f.tokenFile)
@@ -174,9 +174,9 @@ func (f *serverFlags) testbed(ctx context.Context, e *env, fleet bool) (testbed.
 	}, cleanup, err
 }
 
-// check reports the first flag value that makes no sense.
-func (f *serverFlags) check() error {
-	errs := []error{oneOf("clock", f.clock, "real", "virtual"), oneOf("link", f.link, testbed.Memory, testbed.TCP),
+// check reports the flag values that make no sense.
+func (f *serverFlags) check() (errs []error) {
+	errs = []error{oneOf("clock", f.clock, "real", "virtual"), oneOf("link", f.link, testbed.Memory, testbed.TCP),
 		oneOf("client", f.client, testbed.Paho, testbed.Light), address("http", f.http), address("mqtt", f.mqtt), f.tls.check(f.link),
 		ifAny("control", f.control), ifAny("metrics", f.metrics), ifAny("debug-addr", f.debug)}
 	if host, _, _ := net.SplitHostPort(f.debug); f.debug != "" && !loopback.Is(host) {
@@ -197,7 +197,7 @@ func (f *serverFlags) check() error {
 			}
 		}
 	}
-	return cmp.Or(append(errs, boardsFlag(f.boards, 0))...)
+	return append(errs, boardsFlag(f.boards, 0))
 }
 
 func isURL(s string) bool {

@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/doorlab/doorlab/internal/listen"
 )
 
 // Prefix of every route.
@@ -27,11 +29,12 @@ const maxBody = 1 << 20
 // Handler serves what mount registers under Prefix, behind the bearer token.
 func Handler(token string, mount func(chi.Router)) http.Handler {
 	root := chi.NewRouter()
+	root.Use(plain)
 	root.NotFound(noPath)
 	root.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
-		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
-			if root.Match(chi.NewRouteContext(), m, r.URL.Path) {
+		for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+			if root.Match(chi.NewRouteContext(), answeredAs(m), r.URL.Path) {
 				allowed = append(allowed, m)
 			}
 		}
@@ -41,6 +44,23 @@ func Handler(token string, mount func(chi.Router)) http.Handler {
 		mount(r.With(bearer(token), strict)) // only on routes: an unknown path or method is reported first
 	})
 	return root
+}
+
+// plain is a request as the router should see it.
+func plain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = listen.PlainPath(r).WithContext(r.Context())
+		r.Method = answeredAs(r.Method)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answeredAs is the method whose answer a method gets: HEAD that of GET, whose body net/http leaves out.
+func answeredAs(method string) string {
+	if method == http.MethodHead {
+		return http.MethodGet
+	}
+	return method
 }
 
 // Exact answers 404 to a path with empty or dotted segments. http.ServeMux, which comes after it, would redirect the call
@@ -93,13 +113,17 @@ func Bears(r *http.Request, token string) bool {
 }
 
 func write(w http.ResponseWriter, status int, v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"error":"internal_error","message":"the answer cannot be encoded","statusCode":500}`)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // people read it in a terminal
+	if err := enc.Encode(v); err != nil {
+		status = http.StatusInternalServerError
+		b.Reset()
+		b.WriteString(`{"error":"internal_error","message":"the answer cannot be encoded","statusCode":500}` + "\n")
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n'))
+	_, _ = w.Write(b.Bytes())
 }
 
 // Data answers {success, data}.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 func TestPage(t *testing.T) {
@@ -64,6 +65,42 @@ func TestExact(t *testing.T) {
 }
 
 // TestPart: without limit and offset a list is whole.
+// TestReadsOfPaths: an encoded letter is that letter (RFC 3986) in fixed parts and in ids, HEAD is GET without its body, and
+// texts are readable in a terminal.
+func TestReadsOfPaths(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(Handler("t", func(r chi.Router) {
+		r.Get("/faults/{id}", func(w http.ResponseWriter, r *http.Request) { Data(w, chi.URLParam(r, "id")+" <&>") })
+		r.Post("/restart", func(w http.ResponseWriter, _ *http.Request) { Data(w, 1) })
+	}))
+	t.Cleanup(s.Close)
+	for at, want := range map[string]struct {
+		status int
+		body   string
+	}{
+		"GET /lab/v1/%66aults/%66lt_1": {200, `{"data":"flt_1 <&>","success":true}`},
+		"GET /lab/v1/faults/a%2Fb":     {200, `{"data":"a/b <&>","success":true}`},
+		"GET /lab/v1/faults%2Fflt_1":   {404, "no such path"},
+		"HEAD /lab/v1/faults/flt_1":    {200, ""},
+		"HEAD /lab/v1/restart":         {405, ""},
+		"OPTIONS /lab/v1/faults/flt_1": {405, "method_not_allowed"},
+		"POST /lab/v1/%72estart":       {200, `"data":1`},
+	} {
+		method, path, _ := strings.Cut(at, " ")
+		r := must.Get(http.NewRequestWithContext(t.Context(), method, s.URL+path, nil))(t)
+		r.Header.Set("Authorization", "Bearer t")
+		answer := must.Get(http.DefaultClient.Do(r))(t)
+		body := must.Get(io.ReadAll(answer.Body))(t)
+		must.OK(t, answer.Body.Close())
+		if answer.StatusCode != want.status || !strings.Contains(string(body), want.body) {
+			t.Errorf("%s: got %d %s, want %d and %q", at, answer.StatusCode, body, want.status, want.body)
+		}
+		if allow := strings.Join(answer.Header.Values("Allow"), ", "); method == "OPTIONS" && allow != "GET, HEAD" {
+			t.Errorf("%s: Allow is %q, want GET, HEAD", at, allow)
+		}
+	}
+}
+
 func TestPart(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{"": "2147483647 from 0", "limit=3": "3 from 0", "limit=500&offset=1": "500 from 1",

@@ -62,7 +62,10 @@ func Compile(src string) (*Expr, error) {
 	return e, e.compile()
 }
 
-var badToken = regexp.MustCompile(`unexpected token \w+\((".*?")\)`)
+var (
+	badToken  = regexp.MustCompile(`unexpected token \w+\((".*?")\)`)
+	badNumber = regexp.MustCompile(`^invalid \w+ literal: strconv\.\w+: parsing "(.*?)": value out of range$`)
+)
 
 // grammar is what the parser says, in the words of somebody who writes scenarios.
 func grammar(msg string) string {
@@ -71,6 +74,9 @@ func grammar(msg string) string {
 	}
 	if msg == "literal not terminated" {
 		return "a closing quotation mark is missing"
+	}
+	if m := badNumber.FindStringSubmatch(msg); m != nil {
+		return m[1] + " is too large"
 	}
 	if msg = badToken.ReplaceAllString(msg, "unexpected $1"); msg == `unexpected "="` {
 		msg += "; to compare, write =="

@@ -49,11 +49,13 @@ func TestEval(t *testing.T) {
 func TestBind(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
-		" status == 200 ": "",
-		"":                "the expression is empty; write a condition, such as status == 200",
-		"a = 1":           `expression: unexpected "="; to compare, write ==`,
-		"(a":              "expression: it ends too early: unless it is in quotes, YAML ends it at a # after a space and, within { } or [ ], at a comma",
-		`"a`:              "expression: a closing quotation mark is missing",
+		" status == 200 ":           "",
+		"":                          "the expression is empty; write a condition, such as status == 200",
+		"a = 1":                     `expression: unexpected "="; to compare, write ==`,
+		"(a":                        "expression: it ends too early: unless it is in quotes, YAML ends it at a # after a space and, within { } or [ ], at a comma",
+		`"a`:                        "expression: a closing quotation mark is missing",
+		"a == 99999999999999999999": "expression: 99999999999999999999 is too large",
+		"a > 1e999":                 "expression: 1e999 is too large",
 	} {
 		var e Expr
 		b := &strictyaml.Binder{}

@@ -11,12 +11,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
-	"regexp"
 	"sync/atomic"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/inbox"
+	"github.com/doorlab/doorlab/internal/listen"
 	"github.com/doorlab/doorlab/server/api/openapi"
 	"github.com/doorlab/doorlab/server/auth"
 	"github.com/doorlab/doorlab/server/board"
@@ -141,27 +140,7 @@ func New(cfg Config) (http.Handler, error) {
 
 // ServeHTTP implements http.Handler.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.RawPath != "" { // which the router compares with the fixed parts of paths
-		u := *r.URL
-		u.RawPath = escape.ReplaceAllStringFunc(u.RawPath, plainly)
-		r = r.WithContext(r.Context())
-		r.URL = &u
-	}
-	a.routes.ServeHTTP(w, r)
-}
-
-var (
-	escape     = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]$`)
-)
-
-// plainly decodes a character that means the same whether it is percent-encoded or not (RFC 3986, 6.2.2.2); others, such
-// as %2F, stay as they are.
-func plainly(escaped string) string {
-	if c, err := url.PathUnescape(escaped); err == nil && unreserved.MatchString(c) {
-		return c
-	}
-	return escaped
+	a.routes.ServeHTTP(w, listen.PlainPath(r))
 }
 
 type awayKey struct{}
