@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,7 +62,7 @@ func (p *place) ask(ctx context.Context) (x client.Exchanged, err error) {
 	case a.status != http.StatusOK:
 		return x, fmt.Errorf("token of %s: %d %s", p.PlaceID, a.status, a.code)
 	case json.Unmarshal(a.data, &data) != nil || data.AccessToken == "" || data.ExpiresIn <= 0:
-		return x, fmt.Errorf("token of %s: not a token result", p.PlaceID)
+		return x, fmt.Errorf("token of %s: the answer to the exchange of its key isn't a token result", cmp.Or(p.PlaceID, "a place without an id"))
 	}
 	p.scopes = data.Scopes
 	return client.Exchanged{Token: data.AccessToken, Life: time.Duration(data.ExpiresIn) * time.Second}, nil

@@ -45,7 +45,7 @@ func (a *aim) serverFirst(ctx context.Context) error {
 			a.control[0], a.control[i] = a.control[i], a.control[0]
 			a.tokens[0], a.tokens[i] = a.tokens[i], a.tokens[0]
 			return nil
-		case errors.Is(err, client.ErrForeign):
+		case errors.Is(err, client.ErrForeign), errors.Is(err, client.ErrUnfit):
 		case !errors.As(err, &fail) || fail.Status != http.StatusNotFound:
 			return callError(err)
 		}

@@ -54,6 +54,22 @@ func TestWhichControl(t *testing.T) {
 	}
 }
 
+// TestAnswersOfSomethingElse: what answers like an API, but isn't the control API, is told as that, not as Go's trouble with its
+// answer.
+func TestAnswersOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"success":true,"data":{"a":1}}`))
+	}))
+	t.Cleanup(s.Close)
+	for _, args := range [][]string{{"board", "list"}, {"keys", "list"}, {"place", "list"}, {"inbox", "list", "--place", "x"}} {
+		code, _, errs := runQuietly(t.Context(), append(args, "--control", s.URL, "--control-token", "a")...)
+		if want := "this isn't the address of a control API"; code != codeUsage || !strings.Contains(errs, want) || strings.Contains(errs, "Go value") {
+			t.Errorf("%s: exit %d and %q, want %d and %q", strings.Join(args, " "), code, errs, codeUsage, want)
+		}
+	}
+}
+
 // TestControlAddress: --control takes what a person has at hand: host:port, a URL, or the one that curl needs.
 func TestControlAddress(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func targetError(base string, err error) error {
 	switch {
 	case errors.Is(err, client.ErrUnreachable):
 		return exit{codeUnreachable, "--target: " + err.Error() + "; " + tlsHint(err, "is the server running there?")}
-	case errors.Is(err, client.ErrForeign), answered && fail.Status < 500 && (fail.Code == "" || fail.Status == http.StatusNotFound):
+	case errors.Is(err, client.ErrForeign), errors.Is(err, client.ErrUnfit), answered && fail.Status < 500 && (fail.Code == "" || fail.Status == http.StatusNotFound):
 		return usagef("--target %s: this isn't the base address of the API, to which paths such as /core/v1/... are appended", base)
 	}
 	return callError(err)

@@ -151,7 +151,7 @@ func callError(err error) error {
 		return exit{codeUnreachable, err.Error() + "; " + tlsHint(err, hint)}
 	case answered && fail.Status == http.StatusUnauthorized:
 		return usagef("the control token is wrong or missing: pass --control-token or set DOORLAB_CONTROL_TOKEN to the token that the server printed")
-	case errors.Is(err, client.ErrForeign), answered && fail.Status < 500 && fail.Code == "",
+	case errors.Is(err, client.ErrForeign), errors.Is(err, client.ErrUnfit), answered && fail.Status < 500 && fail.Code == "",
 		answered && fail.Status == http.StatusNotFound && fail.Message == "no such path": // a control API names the path
 		return usagef("this isn't the address of a control API: pass --control with the one that the server printed as control")
 	case answered && fail.Status == http.StatusNotFound && strings.HasPrefix(fail.Message, "no such path: "):

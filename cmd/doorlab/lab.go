@@ -51,7 +51,7 @@ func (l labCall) do(method, path string, body, out any, show func()) error {
 	}
 	if out != nil {
 		if err := json.Unmarshal(raw, out); err != nil {
-			return failf("%s %s: %s", method, path, err)
+			return fieldError(l.c, fmt.Errorf("%w: %w", client.ErrUnfit, err))
 		}
 	}
 	switch {
@@ -75,7 +75,7 @@ func (l labCall) page(path string, q url.Values, thing string, out any, show fun
 		return fieldError(l.c, err)
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
-		return failf("GET %s: %s", path, err)
+		return fieldError(l.c, fmt.Errorf("%w: %w", client.ErrUnfit, err))
 	}
 	rows := 0
 	if l.json {

@@ -85,6 +85,7 @@ var imports = []Bug{
 	check("customer-created-is-updated", "IMP-1", "createdAt of a customer never changes", "doors_values"),
 	check("customer-reference-ignored", "IMP-1", "customers can be found by reference", "imports_rows"),
 	check("hours-answer-is-old", "HRS-1", "the answer shows the saved hours", "hours_apply hours_schedule"),
+	check("hours-name-is-another", "HRS-1", "the answer names the place", "hours_schedule"),
 	check("hours-zone-is-utc", "HRS-1", "the answer names the place's time zone", "hours_apply hours_schedule"),
 	check("hours-with-other-fields", "HRS-1", "an API key may change hours only", "hours_apply"),
 	check("touching-intervals-refused", "HRS-1 HRS-2", "an interval may begin when another one ends", "hours_schedule"),

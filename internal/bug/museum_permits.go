@@ -86,6 +86,8 @@ var permits = []Bug{
 	check("new-name-alone-not-kept", "PERM-3", "a new name by itself is a change, too", "permits_pending"),
 	check("cancellation-before-the-begin-not-kept", "ENT-1", "what is cancelled before its start never opens", "permits_pending"),
 	check("end-of-a-membership-stays", "ENT-1 IMP-1", "a membership given again without an end has none", "imports_again"),
+	check("reservation-updated-is-created", "ENT-1", "updatedAt is when a reservation was changed last", "terms_values"),
+	check("cancellation-changes-the-name", "ENT-1", "the answer to a cancellation shows the reservation's name", "terms_values"),
 	check("cancelled-shown-active", "ENT-1", "the answer to a cancellation says cancelled", "terms_values"),
 }
 

@@ -66,6 +66,9 @@ var ErrUnreachable = errors.New("unreachable")
 // ErrForeign: the answer isn't in the envelope, so something else answered.
 var ErrForeign = errors.New("not a doorlab response (no envelope)")
 
+// ErrUnfit: a success's data has another form than the API's.
+var ErrUnfit = errors.New("the answer's data isn't what this call answers")
+
 // Call makes one attempt with a JSON body (nil = none, []byte = as is) and an idempotency key ("" = none). Errors:
 // ErrUnreachable, or of encoding the body.
 func (c Client) Call(ctx context.Context, method, path, key string, body any) (*Answer, error) {
@@ -90,7 +93,7 @@ func (c Client) Open(ctx context.Context, door, key string) (*Answer, error) {
 
 var openDoor = map[string]string{"capability": "door", "command": "open"}
 
-// Do is a Call whose data is decoded into out (nil = ignored). Errors: also *Error, ErrForeign.
+// Do is a Call whose data is decoded into out (nil = ignored). Errors: also *Error, ErrForeign, ErrUnfit.
 func (c Client) Do(ctx context.Context, method, path string, body, out any) error {
 	a, err := c.Call(ctx, method, path, "", body)
 	if err != nil {
@@ -113,7 +116,7 @@ func (c Client) List(ctx context.Context, path string, out any) (total int, err 
 	return env.Total, err
 }
 
-// Data decodes a success's data into out (nil = ignored). Errors: *Error, ErrForeign, of data that doesn't fit out.
+// Data decodes a success's data into out (nil = ignored). Errors: *Error, ErrForeign, ErrUnfit.
 func (a *Answer) Data(out any) error {
 	if a.Status/100 != 2 {
 		return failure(a.Status, bytes.NewReader(a.Body))
@@ -130,7 +133,10 @@ func (a *Answer) Data(out any) error {
 	if env.Data == nil {
 		env.Data = a.Body
 	}
-	return json.Unmarshal(env.Data, out)
+	if err := json.Unmarshal(env.Data, out); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnfit, err)
+	}
+	return nil
 }
 
 // SignIn is the client with an access token for an API key.
@@ -140,14 +146,18 @@ func (c Client) SignIn(ctx context.Context, key string) (Client, error) {
 	return c, err
 }
 
-// Exchange trades an API key for an access token. Errors: also *Error, and *Limited with it.
+// Exchange trades an API key for an access token. Both are "" if a success lacks them: that is the target's mistake, which is
+// judged when the token is used. Errors: also *Error, and *Limited with it.
 func (c Client) Exchange(ctx context.Context, key string) (token, placeID string, err error) {
 	var t struct{ AccessToken, PlaceID string }
 	a, err := c.Call(ctx, http.MethodPost, "/core/v1/auth/apikey/token", "", map[string]string{"key": key})
 	if err != nil {
 		return "", "", err
 	}
-	if err = a.Data(&t); a.Status == http.StatusTooManyRequests {
+	if err = a.Data(&t); errors.Is(err, ErrUnfit) {
+		return "", "", nil
+	}
+	if a.Status == http.StatusTooManyRequests {
 		err = fmt.Errorf("%w: %w", err, &Limited{After: RetryAfter(a.Header.Get("Retry-After"))})
 	}
 	return t.AccessToken, t.PlaceID, err

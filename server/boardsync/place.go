@@ -29,6 +29,7 @@ type target struct {
 	snaps  int            // peers that wait for the acknowledgement of one
 	snapAt time.Time      // when snap was last used
 	sum    made           // digest of the revision sum.to
+	lost   bool           // a board was ahead of it
 }
 
 // commit is when a revision was committed.

@@ -18,6 +18,7 @@ func (s *Service) push(b *peer) {
 		return
 	}
 	from, rev := b.applied, p.revision()
+	s.ahead(b, rev)
 	if from == rev && !b.whole && !b.agreed && !s.compare(b) {
 		return
 	}
@@ -47,6 +48,16 @@ func (s *Service) push(b *peer) {
 		s.count.Deltas.Add(1)
 	}
 	s.paced(b, m)
+}
+
+// ahead says, once per place, that a board has more than the place ever had as far as the database knows: what it lost was
+// answered to somebody.
+func (s *Service) ahead(b *peer, rev int64) {
+	if p := b.place; b.applied > rev && !p.lost {
+		p.lost = true
+		s.cfg.Log.Warn("synchronization: a board has a later revision than the database, which was restored from a backup or has lost its last changes, unless the board was used elsewhere; it gets the database's content",
+			"board", b.id, "place", p.id, "revision", b.applied, "database", rev)
+	}
 }
 
 // known makes sure that the place's revision has been read: a board must not count as up to date against an unknown

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mochi-mqtt/server/v2/packets"
+
+	"github.com/doorlab/doorlab/internal/must"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/board"
 )
@@ -162,6 +166,28 @@ func TestPaceOfABoard(t *testing.T) {
 		}
 		_ = conn.Close()
 	})
+}
+
+// TestPaceOfOtherPackets: pings and subscriptions of MQTT count like messages.
+func TestPaceOfOtherPackets(t *testing.T) {
+	t.Parallel()
+	for name, packet := range map[string][]byte{
+		"pings":         said(packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pingreq}}),
+		"subscriptions": said(packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Subscribe, Qos: 1}, PacketID: 7, Filters: packets.Subscriptions{{Filter: "sac/v1/brd_1/cmd"}}}),
+	} {
+		rigged(t, name, func(t *testing.T, r *rig) {
+			conn := r.dial()
+			_, _ = conn.Write(good("brd_1").bytes())
+			began := time.Now()
+			go func() { _, _ = conn.Write(bytes.Repeat(packet, 10000)) }()
+			size := map[string]int{"pings": 2, "subscriptions": 5}[name] // of an answer
+			must.Get(io.CopyN(io.Discard, conn, int64(4+10000*size)))(t)
+			if d := time.Since(began); d < 7*time.Second || d > 9*time.Second {
+				t.Errorf("10,000 were answered in %v, want about 8s", d)
+			}
+			_ = conn.Close()
+		})
+	}
 }
 
 // TestPanicInAWorker: a panic ends that board's connection and nothing else.

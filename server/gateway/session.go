@@ -223,6 +223,9 @@ func (s *session) handle() error {
 	if err != nil {
 		return err
 	}
+	if l := s.c.link.Load(); l != nil && pk.FixedHeader.Type != packets.Publish { // which uplink counts
+		l.b.pace()
+	}
 	if pk.FixedHeader.Type == packets.Subscribe {
 		return s.subscribe(pk)
 	}

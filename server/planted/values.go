@@ -150,6 +150,8 @@ var permitValues = map[string]edge{
 	"reservation-state-stays":        show(bookings, "state", always("active")),
 	"reservation-cancelled-at-null":  show(bookings, "cancelledAt", always(nil)),
 	"reservation-created-is-updated": show(bookings+", POST /space/v1/reservations/*/cancel", "createdAt", as("updatedAt")),
+	"reservation-updated-is-created": show(bookings, "updatedAt", as("createdAt")),
+	"cancellation-changes-the-name":  show("POST /space/v1/reservations/*/cancel", "name", mangled),
 	"reservation-starts-early":       show(bookings, "startsAt", later(-time.Hour)),
 	"customer-name-is-reference":     show(customers, "name", as("externalRef")),
 	"customer-shows-the-phone":       phones(customers, "phoneTail"),
@@ -204,8 +206,9 @@ var importValues = map[string]edge{
 			}
 		}
 	}),
-	"hours-answer-is-old": show(places, "hours.week", always(map[string]any{"mon": []any{}, "tue": []any{}, "wed": []any{}, "thu": []any{}, "fri": []any{}, "sat": []any{}, "sun": []any{}})),
-	"hours-zone-is-utc":   show(places, "timezone", always("UTC")),
+	"hours-answer-is-old":   show(places, "hours.week", always(map[string]any{"mon": []any{}, "tue": []any{}, "wed": []any{}, "thu": []any{}, "fri": []any{}, "sat": []any{}, "sun": []any{}})),
+	"hours-name-is-another": show(places, "name", mangled),
+	"hours-zone-is-utc":     show(places, "timezone", always("UTC")),
 	"hours-with-other-fields": asks(places, func(b map[string]any) {
 		if h, ok := b["hours"]; ok {
 			clear(b)

@@ -1,0 +1,36 @@
+package boardsync
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/doorlab/doorlab/server/board"
+)
+
+// TestALostDatabaseIsTold: boards that know more than the database show that it lost changes, and one line of the log says so
+// for each place. A board that is as far, or behind, is nothing to tell.
+func TestALostDatabaseIsTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		revision int64
+		lines    int
+	}{"ahead": {3, 1}, "equal": {2, 0}, "behind": {1, 0}, "empty": {0, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			content := &fakeContent{}
+			content.add()
+			content.add()
+			s := New(Config{Content: content, Line: &fakeLine{epoch: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+			defer s.Stop()
+			for _, id := range []string{"brd_1", "brd_2", "brd_1"} {
+				s.Connected(board.Hello{BoardID: id, PlaceID: somePlace, Epoch: 1, Revision: c.revision})
+			}
+			if n := strings.Count(log.String(), "has lost its last changes"); n != c.lines || n > 0 && !strings.Contains(log.String(), "board=brd_1 place=plc_a revision=3 database=2") {
+				t.Errorf("%s: %d lines, want %d that names board, place and revisions:\n%s", name, n, c.lines, log.String())
+			}
+		})
+	}
+}
