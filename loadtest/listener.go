@@ -85,9 +85,25 @@ func (r *runner) arm(ctx context.Context, f PlannedFault) (list []armed, err err
 		list = append(list, a)
 	}
 	if len(list) == 0 && err == nil {
-		err = fmt.Errorf("it couldn't be armed: %w", refused)
+		err = fmt.Errorf("it couldn't be armed: %w%s", refused, r.elsewhere())
 	}
 	return list, err
+}
+
+// elsewhere says what to do if no control listener has a live board, as a server's has none whose boards are a process of their
+// own; "" if one has.
+func (r *runner) elsewhere() string {
+	for _, l := range r.control {
+		if l.unread != nil || slices.ContainsFunc(l.boards, func(b board) bool { return !r.testPlace(b.PlaceID) }) {
+			return ""
+		}
+	}
+	return "; boards in a process of their own have a control listener of their own: pass its --control, too"
+}
+
+// testPlace reports whether a place is a test place, whose boards take no faults.
+func (r *runner) testPlace(id string) bool {
+	return slices.ContainsFunc(r.target.Places, func(p Place) bool { return p.PlaceID == id && p.Kind == "test" })
 }
 
 // glance is how long a target may take to say what is armed.

@@ -85,6 +85,21 @@ func TestArmingFails(t *testing.T) {
 	}
 }
 
+// TestArmingWithoutBoards: who passes only the control listener of a server whose boards are a process of their own hears which
+// one is missing.
+func TestArmingWithoutBoards(t *testing.T) {
+	t.Parallel()
+	refusing := client.Client{Base: "http://127.0.0.1:1", HTTP: &http.Client{Transport: memory{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reply(w, 400, "") })}}}
+	for place, want := range map[string]bool{"plc_test": true, "plc_live": false} {
+		r := &runner{target: Target{Places: []Place{{PlaceID: "plc_test", Kind: "test"}, {PlaceID: "plc_live", Kind: "live"}}},
+			control: []listener{{Client: refusing, boards: []board{{BoardID: "brd_1", PlaceID: place}}}}}
+		_, err := r.arm(t.Context(), PlannedFault{Fault: "offline", Share: 0.5})
+		if err == nil || strings.Contains(err.Error(), "pass its --control, too") != want {
+			t.Errorf("a listener with a board of %s: got %v, want the advice: %v", place, err, want)
+		}
+	}
+}
+
 // TestMergeAddsFaults: a merged load says what each fault did at all generators.
 func TestMergeAddsFaults(t *testing.T) {
 	t.Parallel()

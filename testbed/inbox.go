@@ -7,7 +7,8 @@ import (
 
 // inboxHooks are what the inbox shows besides the requests.
 func (t *Testbed) inboxHooks() console.Inbox {
-	return console.Inbox{Recorder: t.inbox, Base: func() string { return t.Ready.HTTP }, Site: t.site,
+	documents, _ := Contract() // without them, the inbox doesn't say what was ignored
+	return console.Inbox{Ignored: documents.Ignored, Recorder: t.inbox, Base: func() string { return t.Ready.HTTP }, Site: t.site,
 		Moved: func(doorID, commandID string) any { return t.fleet.Did(doorID, commandID) }}
 }
 

@@ -167,3 +167,34 @@ func whyNot(t *testing.T, p *browser.Page, page, person, at string) (text string
 	}
 	return text
 }
+
+// TestIgnoredFields: what a request says that the API doesn't know, and so ignores, stands on its page and in the list, with
+// the name that was probably meant.
+func TestIgnoredFields(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
+	tb := begin(t, Config{Virtual: true})
+	door := tb.cfg.World.Places[0].Boards[0].Doors[0].ID
+	v := newVisitor(t, tb, 0)
+	v.exchange(v.key)
+	v.send("POST", "/device/v1/devices/"+door+"/commands", "hold-1", `{"capability":"door","command":"hold","minutes":10}`)
+	v.send("POST", "/device/v1/devices/"+door+"/commands", "hold-2", `{"capability":"door","command":"hold","args":{"minutes":10}}`)
+	for look, how := range looks {
+		p := b.Page(how)
+		signIn(t, tb, p)
+		p.Open(tb.Ready.Control + "/inbox?place=" + tb.cfg.World.Places[0].ID)
+		var marked string
+		p.Eval(`[...document.querySelectorAll("#inbox\\.rows tbody tr")].filter(r => r.querySelector(".wait")).map(r => r.querySelector("a").getAttribute("href")).join(" ")`, &marked)
+		if marked != "/inbox/2" {
+			t.Errorf("%s: the list marks %q, want the request whose minutes were ignored", look, marked)
+		}
+		p.Open(tb.Ready.Control + "/inbox/2")
+		var said string
+		p.Eval(`document.getElementById("ignored").innerText`, &said)
+		if strings.TrimSpace(said) != `minutes, did you mean "args.minutes"?` {
+			t.Errorf("%s: the page says %q, want minutes and what was meant", look, said)
+		}
+		fits(t, "a request with ignored fields, "+look, p)
+		clean(t, p, tb.Ready.Control)
+	}
+}

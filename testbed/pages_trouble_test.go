@@ -37,6 +37,14 @@ func TestTroublesOfARealBoard(t *testing.T) {
 		must.OK(t, c.Publish(m))
 	}
 	want := []string{"hello not a JSON object: dropped: it can't be read", "state no hello: dropped: it came before the hello", "topic: refused: not one of the board's own topics", "password: the connection was refused"}
+	last := func() {
+		must.OK(t, connect(login.Password).Publish(byhand.Message{Topic: wire.Topic(id, wire.UpHello), Payload: []byte(`{"proto":2,"boot":1,"revision":0}`)}))
+		p := b.Page(browser.Look{Width: 390, Height: 844, Mobile: true})
+		signIn(t, tb, p)
+		p.Open(tb.Ready.Control + "/boards/" + id)
+		p.Await(`document.getElementById("instead").innerText.includes("another board is online")`)
+		fits(t, "the page of a board that has been replaced", p)
+	}
 	for look, how := range looks {
 		p := b.Page(how)
 		signIn(t, tb, p)
@@ -46,6 +54,7 @@ func TestTroublesOfARealBoard(t *testing.T) {
 		if how.Language == "ko" || how.NoScript {
 			continue
 		}
+		p.Await(`document.getElementById("instead").innerText.includes("no board is online")`)
 		rows := `[...document.querySelectorAll("#troubles li")].map(r => r.innerText.replace(/\s+/g, " "))`
 		p.Await(rows + `.length >= 4`)
 		var got []string
@@ -56,4 +65,5 @@ func TestTroublesOfARealBoard(t *testing.T) {
 			}
 		}
 	}
+	last()
 }

@@ -24,6 +24,7 @@ type inboxRow struct {
 	Moved []struct {
 		Action string `json:"action"`
 	} `json:"moved"`
+	Ignored        []string
 	Curl, Scenario string
 }
 
@@ -38,12 +39,19 @@ func (r inboxRow) moved() string {
 	if r.Customer {
 		out = append(out, "by a customer")
 	}
+	if len(r.Ignored) > 0 {
+		out = append(out, "ignored fields")
+	}
 	return cmp.Or(strings.Join(out, ","), "-")
 }
 
 // text is the request, a blank line and its answer, each without a body that it doesn't have.
 func (r inboxRow) text() string {
-	lines := []string{r.Method + " " + r.Path, r.Request, "\n" + strings.TrimSpace(fmt.Sprint(r.Status, " ", r.Code)), r.Answer}
+	ignored := ""
+	if len(r.Ignored) > 0 {
+		ignored = "\nThe API ignored what it doesn't know: " + strings.Join(r.Ignored, "; ")
+	}
+	lines := []string{r.Method + " " + r.Path, r.Request, ignored, "\n" + strings.TrimSpace(fmt.Sprint(r.Status, " ", r.Code)), r.Answer}
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
 }
 

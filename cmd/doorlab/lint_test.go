@@ -50,3 +50,32 @@ steps:
 		t.Errorf("the built-in files: exit code %d, want 0\n%s", code, errs)
 	}
 }
+
+// TestLintOfPaths: lint says which call goes to a path that there isn't, unless the step expects its refusal or only a run knows
+// the path.
+func TestLintOfPaths(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "paths.yaml")
+	must.OK(t, os.WriteFile(file, []byte(`
+setup:
+  - cohort: {name: one, boards: 1}
+steps:
+  - call: {place: one, path: /space/v1/partner/entry-log}
+  - call: {place: one, method: DELETE, path: "/space/v1/partner/entry-permits/${one.door}"}
+  - call: {place: one, path: "/device/v1/devices/${one.door}?a=${one.door}"}
+  - call: {place: one, path: "/device/v1/a${one.door}"}
+  - call: {place: one, path: /space/v1/nothing, status: 404}
+  - call: {place: one, path: /space/v1/nothing}
+    expect: error == "not_found"
+`), 0o600))
+	_, _, errs := runQuietly(t.Context(), "check", "lint", file)
+	for _, want := range []string{
+		"paths.yaml:5:30: the API has no path /space/v1/partner/entry-log, did you mean /space/v1/partner/entry-logs? (to expect that, add status: 404)",
+		"paths.yaml:6:46: /space/v1/partner/entry-permits/... takes GET, POST, not DELETE (to expect that, add status: 405)",
+	} {
+		contains(t, errs, want)
+	}
+	if n := strings.Count(errs, "to expect that"); n != 2 {
+		t.Errorf("%d paths are missing, want 2:\n%s", n, errs)
+	}
+}

@@ -203,7 +203,11 @@ func (b *Binder) bindKind(n ast.Node, v reflect.Value, text string, plain bool) 
 	case reflect.Slice, reflect.Array:
 		seq, ok := n.(*ast.SequenceNode)
 		if !ok {
-			bad("a list")
+			want := "a list"
+			if v.Type() == reflect.TypeFor[[2]string]() {
+				want = `a pair such as ["09:00", "18:00"]`
+			}
+			bad(want)
 			return
 		}
 		if v.Kind() == reflect.Slice {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/near"
@@ -22,7 +23,11 @@ func resolveHours(c *checker, at string, p *Place) {
 	}
 	for _, d := range slices.Sorted(maps.Keys(p.Hours)) {
 		if !access.IsWeekday(d) {
-			c.add(at+".hours."+d, fmt.Sprintf("%q is not a day (mon..sun)%s", d, near.Hint(d, weekdays)))
+			meant := strings.ToLower(d) // Tuesday is tue
+			if i := slices.IndexFunc(weekdays, func(w string) bool { return strings.HasPrefix(meant, w) }); i >= 0 {
+				meant = weekdays[i]
+			}
+			c.add(at+".hours."+d, fmt.Sprintf("%q is not a day (mon..sun)%s", d, near.Hint(meant, weekdays)))
 		} else if err := access.CheckDay(p.Hours[d]); err != nil {
 			c.add(at+".hours."+d, err.Error())
 		}

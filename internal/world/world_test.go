@@ -155,6 +155,8 @@ func TestBadWorlds(t *testing.T) {
 		"no password":          {"places: [{boards: [{password: \"\", doors: [{}]}]}]\n", "boards[0].password: must have at least 16"},
 		"near kind":            {"places: [{kind: liv}]\n", "did you mean \"live\"?"},
 		"weekday":              {"places: [{hours: {mond: []}}]\n", "places[0].hours.mond: \"mond\" is not a day (mon..sun), did you mean \"mon\"?"},
+		"a whole weekday":      {"places: [{hours: {Tuesday: []}}]\n", "\"Tuesday\" is not a day (mon..sun), did you mean \"tue\"?"},
+		"hours without pairs":  {"places: [{hours: {mon: [\"09:00\", \"12:00\"]}}]\n", "expected a pair such as [\"09:00\", \"18:00\"], found \"09:00\""},
 		"two days":             {"places: [{hours: {mon: [[\"9\", \"10:00\"]], tue: [[\"x\", \"y\"]]}}]\n", "must be HH:MM\nw.yaml:1:47: places[0].hours.tue: start \"x\" must be"},
 		"holiday":              {"places: [{holidays: [{date: 2026-13-09}]}]\n", "\"2026-13-09\" is not a date, write it like"},
 		"holiday twice":        {"places: [{holidays: [{date: 2026-10-09}, {date: 2026-10-09}]}]\n", "2026-10-09 is a holiday already"},

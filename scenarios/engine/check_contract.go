@@ -10,11 +10,13 @@ import (
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
-// Promised checks what a file's requests expect of their answers against the service's documents: a field that no
-// answer of the operation has is absent whatever the target does. The error is Problems.
+// Promised checks a file's requests, and what it expects of their answers, against the service's documents: a field that no
+// answer of the operation has is absent whatever the target does, and a path that there isn't can't succeed. The error is
+// Problems.
 func (f *File) Promised(c *contract.Contract) error {
 	b := &strictyaml.Binder{}
 	eachStep(func(s *Step) {
+		s.exists(b, c)
 		if method, path := s.Verbs.operation(); path != "" {
 			for i := range s.Expect {
 				s.Expect[i].promised(b, c, method, path, s.Verbs.Call != nil)
@@ -25,6 +27,23 @@ func (f *File) Promised(c *contract.Contract) error {
 		return nil
 	}
 	return b.Problems().Locate(f.Path, f.Source)
+}
+
+// exists checks that a call that has to succeed goes to a path that there is.
+func (s *Step) exists(b *strictyaml.Binder, c *contract.Contract) {
+	v := s.Verbs.Call
+	if v == nil || v.Status != nil || v.Error.set() || v.Match != nil || s.saysStatus() {
+		return
+	}
+	path, _, _ := strings.Cut(filled.ReplaceAllString(v.Path.raw, "\x00"), "?")
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment != "\x00" && strings.Contains(segment, "\x00") {
+			return // only a run can tell
+		}
+	}
+	if why, status := c.Missing(v.method(), strings.ReplaceAll(path, "\x00", contract.Any)); why != "" {
+		b.Problem(v.Path.pos, "%s (to expect that, add status: %d)", why, status)
+	}
 }
 
 const permitsPath = "/space/v1/partner/entry-permits"

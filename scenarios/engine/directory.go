@@ -190,6 +190,15 @@ func (d *directory) pick(ctx context.Context, kind string, real bool) ([]*boardI
 	return out, nil
 }
 
+// boardsAt are the boards of a place that pick would find; none for an id that isn't a place's.
+func (d *directory) boardsAt(ctx context.Context, placeID string) ([]*boardInfo, error) {
+	if d.places[placeID] == nil {
+		return nil, nil
+	}
+	all, err := d.pick(ctx, "any", false)
+	return each.If(all, func(b *boardInfo) bool { return b.placeID == placeID }), err
+}
+
 func (d *directory) board(id string) *boardInfo {
 	d.mu.Lock()
 	defer d.mu.Unlock()

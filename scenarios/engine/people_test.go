@@ -121,3 +121,14 @@ func TestRowNames(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestPlaceForItsBoards: a place's id stands for its boards.
+func TestPlaceForItsBoards(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	res, out := play(t, f, `setup: [{cohort: {name: shop, from: plc_1}}]
+steps: [{boards: {of: plc_1, all: online}, expect: count == 1}, {command: {door: shop, outcome: reported}}]`, Options{})
+	if got := res.Files[0]; got.Status != judge.Pass || f.asked("/devices/dor_1/commands") != 1 {
+		t.Errorf("got %s %q, want PASS, with one command to dor_1\n%s", got.Status, got.Reason, out)
+	}
+}

@@ -134,20 +134,26 @@ func (x *frame) doorList(rs *Refs, body map[string]any) (out []string) {
 	return out
 }
 
-// boards resolves a reference to boards; a door stands for its board. Unset: nil, which means all live boards.
+// boards resolves a reference to boards; a door stands for its board, a place for its boards. Unset: nil, which means all live
+// boards.
 func (x *frame) boards(r Ref) (out []*boardInfo) {
 	if !r.set() {
 		return need(x.run.dir.pick(x.ctx, "live", false))
 	}
 	seen := map[string]bool{}
 	for _, id := range x.anyone(r, "boards") {
-		b := cmp.Or(x.run.dir.board(id), x.run.dir.door(id))
-		if b == nil {
+		found := []*boardInfo{cmp.Or(x.run.dir.board(id), x.run.dir.door(id))}
+		if found[0] == nil {
+			found = need(x.run.dir.boardsAt(x.ctx, id))
+		}
+		if len(found) == 0 {
 			panic(stop{fmt.Errorf("no board %q in the target%s", id, x.run.dir.near(id))})
 		}
-		if !seen[b.id] {
-			seen[b.id] = true
-			out = append(out, b)
+		for _, b := range found {
+			if !seen[b.id] {
+				seen[b.id] = true
+				out = append(out, b)
+			}
 		}
 	}
 	return out

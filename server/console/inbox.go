@@ -23,12 +23,14 @@ type Inbox struct {
 	Base     func() string                                   // address of the public API
 	Site     func(placeID string) (site inbox.Site, ok bool) // false: no such place
 	Moved    func(doorID, commandID string) any              // what a command did to the relay; nil = unknown here
+	Ignored  func(method, path string, body []byte) []string // fields and parameters that the operation doesn't know; nil = nobody looks
 }
 
 // received is an entry of the list.
 type received struct {
 	*inbox.Entry
-	Moved any `json:"moved"` // null = no command, or not known here; [] = nothing, as for a replay
+	Moved   any      `json:"moved"` // null = no command, or not known here; [] = nothing, as for a replay
+	Ignored []string `json:"ignored,omitempty"`
 	// Lists leave out the texts.
 	Request *string `json:"request,omitempty"`
 	Answer  *string `json:"answer,omitempty"`
@@ -37,10 +39,11 @@ type received struct {
 // opened is one entry with everything that can be copied; "" where the request is longer than what is kept.
 type opened struct {
 	*inbox.Entry
-	Moved    any    `json:"moved"`
-	Curl     string `json:"curl"`
-	Step     string `json:"step"`
-	Scenario string `json:"scenario"`
+	Moved    any      `json:"moved"`
+	Ignored  []string `json:"ignored,omitempty"`
+	Curl     string   `json:"curl"`
+	Step     string   `json:"step"`
+	Scenario string   `json:"scenario"`
 }
 
 // at finds the place of ?placeId=. ok is false after it has answered.
@@ -75,7 +78,7 @@ func (c Config) inboxList(w http.ResponseWriter, r *http.Request) {
 	slices.Reverse(list)
 	total := len(list)
 	list = list[min(offset, total):min(offset+limit, total)]
-	views := each.Of(list, func(e *inbox.Entry) received { return received{Entry: e, Moved: c.moved(e)} })
+	views := each.Of(list, func(e *inbox.Entry) received { return received{Entry: e, Moved: c.moved(e), Ignored: c.ignored(e)} })
 	w.Header().Set("X-Inbox-Evicted", strconv.FormatInt(kept.Evicted, 10))
 	w.Header().Set("X-Inbox-Skipped", strconv.FormatInt(kept.Skipped, 10))
 	control.List(w, views, total)
@@ -113,6 +116,18 @@ func (c Config) moved(e *inbox.Entry) any {
 	return c.Inbox.Moved(e.DoorID, e.CommandID)
 }
 
+// ignored is what a partner's request says and the service doesn't know. A body that wasn't kept whole is left out.
+func (c Config) ignored(e *inbox.Entry) []string {
+	if c.Inbox.Ignored == nil || e.Customer {
+		return nil
+	}
+	body := []byte(e.Request)
+	if e.Cut() {
+		body = nil
+	}
+	return c.Inbox.Ignored(e.Method, e.Path, body)
+}
+
 func (c Config) inboxEntry(w http.ResponseWriter, r *http.Request) {
 	asked := chi.URLParam(r, "seq")
 	seq, err := strconv.ParseInt(asked, 10, 64)
@@ -125,7 +140,7 @@ func (c Config) inboxEntry(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	site, _ := c.Inbox.Site(e.PlaceID)
-	control.Data(w, opened{Entry: e, Moved: c.moved(e), Curl: e.Curl(c.Inbox.Base()), Step: e.Step(site), Scenario: e.File(site)})
+	control.Data(w, opened{Entry: e, Moved: c.moved(e), Ignored: c.ignored(e), Curl: e.Curl(c.Inbox.Base()), Step: e.Step(site), Scenario: e.File(site)})
 }
 
 func (c Config) inboxClear(w http.ResponseWriter, r *http.Request) {

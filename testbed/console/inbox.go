@@ -31,8 +31,9 @@ type inboxView struct {
 // request is an entry of the control API's inbox.
 type request struct {
 	inbox.Entry
-	Curl     string `json:"curl"`
-	Scenario string `json:"scenario"`
+	Ignored  []string `json:"ignored"`
+	Curl     string   `json:"curl"`
+	Scenario string   `json:"scenario"`
 	Moved    []struct {
 		At      time.Time `json:"at"`
 		Action  string    `json:"action"`

@@ -48,6 +48,8 @@ var boardWords = map[string]pair{
 	"trouble.bad_credit":      {"left out: the board can't have opened by this permit", "제외: 이 허가로는 열 수 없었음"},
 	"trouble.record_quota":    {"not taken yet: more records than a board may send", "아직 받지 않음: 기록 한도 초과"},
 	"trouble.refused":         {"the connection was refused because of this", "이 때문에 연결이 거부됨"},
+	"board.real":              {"another board is online in its place", "다른 보드가 그 자리에 연결되어 있음"},
+	"board.vacant":            {"no board is online in its place", "그 자리에 연결된 보드가 없음"},
 	"board.troubles":          {"What was wrong, latest first", "무엇이 잘못되었는지(최신순)"},
 	"board.attach":            {"Attach the simulated board", "시뮬레이션 보드 다시 연결"},
 	"board.detach":            {"Detach (for a real board)", "분리(실제 보드용)"},

@@ -15,6 +15,8 @@ var inboxWords = map[string]pair{
 	"inbox.answer":    {"Answer", "응답"},
 	"inbox.moved":     {"Moved", "작동"},
 	"inbox.replayed":  {"replayed", "재응답"},
+	"inbox.ignored":   {"ignored fields", "무시된 필드"},
+	"inbox.unknown":   {"The API doesn't know these fields and parameters, so it ignored them:", "API가 모르는 필드와 매개변수라서 무시했습니다:"},
 	"inbox.none":      {"API requests with this place's API key appear here, with their answers. To send the first one, use the commands printed by", "이 매장의 API 키로 보낸 요청과 응답이 여기에 표시됩니다. 다음 명령이 출력한 예제를 실행해 보세요:"},
 	"inbox.customer":  {"customer", "고객"},
 	"inbox.page":      {"A page for a person; its text isn't kept.", "사람이 보는 페이지이며 내용은 보관하지 않습니다."},
