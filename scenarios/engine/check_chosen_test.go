@@ -73,4 +73,10 @@ func TestPartsOfSchedule(t *testing.T) {
 	problem(t, setUp+`data.x == a.place', clauses: [PERM-3]}, {log: "${c}"}]}`, "isn't evidence for PERM-3")
 	problem(t, setUp+`data.externalRef == c.ref', clauses: [PERM-3]}]}`, "")
 	problem(t, permit+`data.endsAt == "x"', clauses: [PERM-3]}]}`, "")
+	const match = `{setup: [{call: {path: /x}, capture: {c: data}}], steps: [{log: "${c}"}, {call: {path: /space/v1/partner/entry-permits/pmt_1, match: {data: `
+	problem(t, match+`{name: x, state: active}}}, expect: 'data.externalRef == "x"', clauses: [PERM-7]}]}`, "")
+	problem(t, match+`{name: x, state: active}}}, clauses: [PERM-7]}]}`, "")
+	problem(t, match+`{name: x}}}, expect: 'data.externalRef == "x"', clauses: [PERM-7]}]}`, "isn't evidence for PERM-7")
+	problem(t, match+`{name: x}}}, clauses: [PERM-7]}]}`, "isn't evidence for PERM-7")
+	problem(t, match+`"${c}"}}, clauses: [PERM-7]}]}`, "")
 }

@@ -97,7 +97,7 @@ func (c *Call) onlyReads(s *Step, clause string) bool {
 			needs = r.parts[clause]
 		}
 	}
-	if needs == "" || len(s.Expect) == 0 {
+	if needs == "" || len(s.Expect) == 0 && c.Match == nil || c.Match != nil && c.Match.looksAt(needs) {
 		return false
 	}
 	for _, e := range s.Expect {
@@ -113,4 +113,24 @@ func (c *Call) onlyReads(s *Step, clause string) bool {
 		}
 	}
 	return true
+}
+
+// looksAt reports whether a part of a body has a field whose name contains one of the words, or isn't fields alone.
+func (a Any) looksAt(words string) bool {
+	switch v := a.v.(type) {
+	case map[string]Any:
+		for name, part := range v {
+			for word := range strings.FieldsSeq(words) {
+				if strings.Contains(name, word) {
+					return true
+				}
+			}
+			if _, value := part.v.(Text); name == "data" && value || part.looksAt(words) {
+				return true
+			}
+		}
+	case []Any:
+		return len(v) == 0 || slices.ContainsFunc(v, func(part Any) bool { return part.looksAt(words) })
+	}
+	return false
 }
