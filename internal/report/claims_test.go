@@ -74,7 +74,8 @@ func TestClaimsUntried(t *testing.T) {
 }
 
 // TestPlainClaims: a step that only says that something succeeds shows none of the guarantees that no checker saw, even
-// beside another that it shows. A step that looks at a detail may. CMD-4 is an exception: whatever succeeds came in time.
+// beside another that it shows. A step that looks at a detail may. CMD-4 and ENT-2 are exceptions: whatever succeeds came in time, and no
+// window stopped it.
 func TestPlainClaims(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -87,6 +88,7 @@ func TestPlainClaims(t *testing.T) {
 		"another step's detail":   {[]string{"AUTH-1", "HRS-2"}, []bool{true, false}, ""},
 		"what came up":            {[]string{"AUTH-1"}, []bool{true}, ""},
 		"a command in good time":  {[]string{"AUTH-1", "CMD-4"}, []bool{true}, ""},
+		"in spite of a window":    {[]string{"AUTH-1", "ENT-2"}, []bool{true}, ""},
 		"two that are only plain": {[]string{"AUTH-1", "CMD-5"}, []bool{true, true}, "line 3 claims CMD-5"},
 	} {
 		var steps []*report.Step
