@@ -136,8 +136,8 @@ func (c *checker) defines(v *Verbs) {
 	switch {
 	case v.Mark != nil:
 		c.labels[v.Mark.Name.raw] = true
-		for _, u := range notes(c.b).uses { // what a template gives is known in the run
-			if _, literal := v.Mark.Name.Literal(); !literal && u.kind == "label" {
+		for _, u := range notes(c.b).uses { // what a template gives is known in the run, and what a mark without a name would be called, nobody knows
+			if text, literal := v.Mark.Name.Literal(); (!literal || checkName(text) != nil) && u.kind == "label" {
 				c.labels[u.name] = true
 			}
 		}

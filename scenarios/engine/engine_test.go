@@ -293,6 +293,12 @@ func TestOneMistakeIsReportedOnce(t *testing.T) {
   - {log: a, backgrond: later}
   - wait: later`: "one.yaml:2:5: unknown key \"mrk\", did you mean \"mark\"?\none.yaml:4:14: unknown key \"backgrond\", did you mean \"background\"?",
 		`
+  - mark: {}
+  - clock: {to: cut+1h}`: `one.yaml:2:11: "name" is missing`,
+		`
+  - mark: "cut off"
+  - clock: {to: cut+1h}`: `one.yaml:2:11: "cut off" is not a valid name: use only letters, digits and _`,
+		`
   - synced: {of: store}
   - boards: {of: store, all: not online}`: `one.yaml:2:18: unknown name "store"; define it in a cohort, permit or set step, or write an id`,
 		`
