@@ -172,6 +172,24 @@ func TestPaceOfOtherPackets(t *testing.T) {
 	}
 }
 
+// TestPaceOfConnections: so do connections.
+func TestPaceOfConnections(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		began := time.Now()
+		for range 4000 {
+			conn := r.dial()
+			_, _ = conn.Write(good("brd_1").bytes())
+			must.Get(io.CopyN(io.Discard, conn, 4))(t)
+			_ = conn.Close()
+		}
+		if d := time.Since(began); d < 1500*time.Millisecond || d > 3*time.Second {
+			t.Errorf("4,000 connections took %v, want about 2s", d)
+		}
+	})
+}
+
 // TestPanicInAWorker: a panic ends that board's connection and nothing else.
 func TestPanicInAWorker(t *testing.T) {
 	t.Parallel()
