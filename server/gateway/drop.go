@@ -67,6 +67,13 @@ func (b *peer) drop(why, channel, field string, n int) {
 	}
 }
 
+// unsaved says what the disk didn't take, once a minute for all boards together: they all meet the same disk.
+func (b *peer) unsaved(what string, err error) {
+	if total, tell := b.g.unsaved.add(what, 1); tell {
+		b.g.cfg.Log.Warn(what, "board", b.id, "error", err, "total", total)
+	}
+}
+
 // rangeError is a value out of range.
 type rangeError struct{ field string }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -124,6 +125,26 @@ func TestRecordQuota(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		b.say(wire.UpRec, batch())
 		b.ack()
+	})
+}
+
+// TestAFullDiskIsToldOnce: not once for each board and try.
+func TestAFullDiskIsToldOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		r := newRig(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		boards := []*tester{r.online("brd_1"), r.online("brd_2")}
+		r.store.broken(errors.New("disk full"))
+		for range 3 {
+			for _, b := range boards {
+				b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1)}})
+			}
+		}
+		if n := strings.Count(log.String(), "records could not be saved"); n != 1 {
+			t.Errorf("%d lines, want one:\n%s", n, log.String())
+		}
+		r.store.broken(nil)
 	})
 }
 
