@@ -2,13 +2,37 @@ package boardsync
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/doorlab/doorlab/server/board"
 )
+
+// TestADatabaseThatCannotBeReadIsToldOnce: not once for each board.
+func TestADatabaseThatCannotBeReadIsToldOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		content := &fakeContent{lost: 1000}
+		content.add()
+		s := New(Config{Content: content, Line: &fakeLine{epoch: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		defer s.Stop()
+		for i := range 100 {
+			s.Connected(board.Hello{BoardID: fmt.Sprint("brd_", i), PlaceID: somePlace, Epoch: 1})
+		}
+		if n := strings.Count(log.String(), "could not be read"); n != 1 || s.Counts().ReadFailures.Load() != 100 {
+			t.Errorf("%d lines about %d failures, want one about 100", n, s.Counts().ReadFailures.Load())
+		}
+		time.Sleep(2 * warnEvery) // tried after 5, 15, 35 and 75 s
+		if n := strings.Count(log.String(), "could not be read"); n != 2 {
+			t.Errorf("%d lines after two minutes, want another one", n)
+		}
+	})
+}
 
 // TestALostDatabaseIsTold: boards that know more than the database show that it lost changes, and one line of the log says so
 // for each place. A board that is as far, or behind, is nothing to tell.

@@ -74,6 +74,7 @@ type Service struct {
 	sweeps *clock.Chore
 	count  Counts
 	closed atomic.Bool
+	warned atomic.Int64 // Mono of the last line about a failed look-up, 0 = none
 
 	mu     sync.Mutex
 	places map[string]*target

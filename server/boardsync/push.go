@@ -3,6 +3,7 @@ package boardsync
 import (
 	"time"
 
+	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -104,12 +105,17 @@ func (s *Service) compare(b *peer) (ok bool) {
 	return true
 }
 
+// warnEvery is how often failed look-ups are in the log, for all boards together: they all read the same database.
+const warnEvery = time.Minute
+
 // failed puts off the next look-up.
 func (s *Service) failed(b *peer, err error) {
 	s.count.ReadFailures.Add(1)
 	b.retryAt = s.cfg.Clock.Now().Add(min(s.cfg.Resend<<min(b.fails, 10), s.cfg.ResendMax))
 	b.fails++
-	s.cfg.Log.Warn("synchronization: content could not be read", "board", b.id, "place", b.place.id, "error", err)
+	if now, last := int64(clock.Mono()), s.warned.Load(); (last == 0 || now-last >= int64(warnEvery)) && s.warned.CompareAndSwap(last, now) {
+		s.cfg.Log.Warn("synchronization: content could not be read", "board", b.id, "place", b.place.id, "error", err, "total", s.count.ReadFailures.Load())
+	}
 }
 
 // equal reports whether the board is known to have the place's content.

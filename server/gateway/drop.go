@@ -104,6 +104,14 @@ func (b *peer) refused(field string) {
 	}
 }
 
+// unsaved says what the disk didn't take, once a minute for all boards together: they all meet the same disk.
+func (b *peer) unsaved(what string, err error) {
+	total := b.g.unsaved.add(what, 1)
+	if b.g.unsaved.note(board.Trouble{Reason: what, Count: 1}) {
+		b.g.cfg.Log.Warn(what, "board", b.id, "error", err, "total", total)
+	}
+}
+
 // rangeError is a value out of range.
 type rangeError struct{ field string }
 

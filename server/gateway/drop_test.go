@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -145,6 +146,26 @@ func TestRecordQuota(t *testing.T) {
 	})
 }
 
+// TestAFullDiskIsToldOnce: not once for each board and try.
+func TestAFullDiskIsToldOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		r := newRig(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		boards := []*tester{r.online("brd_1"), r.online("brd_2")}
+		r.store.broken(errors.New("disk full"))
+		for range 3 {
+			for _, b := range boards {
+				b.say(wire.UpRec, wire.Records{Records: []wire.Record{onsite(1)}})
+			}
+		}
+		if n := strings.Count(log.String(), "records could not be saved"); n != 1 {
+			t.Errorf("%d lines, want one:\n%s", n, log.String())
+		}
+		r.store.broken(nil)
+	})
+}
+
 // TestPaceOfABoard: a flooding board is read at the limit's rate; other boards aren't slowed down.
 func TestPaceOfABoard(t *testing.T) {
 	t.Parallel()
@@ -188,6 +209,24 @@ func TestPaceOfOtherPackets(t *testing.T) {
 			_ = conn.Close()
 		})
 	}
+}
+
+// TestPaceOfConnections: so do connections.
+func TestPaceOfConnections(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		began := time.Now()
+		for range 4000 {
+			conn := r.dial()
+			_, _ = conn.Write(good("brd_1").bytes())
+			must.Get(io.CopyN(io.Discard, conn, 4))(t)
+			_ = conn.Close()
+		}
+		if d := time.Since(began); d < 1500*time.Millisecond || d > 3*time.Second {
+			t.Errorf("4,000 connections took %v, want about 2s", d)
+		}
+	})
 }
 
 // TestPanicInAWorker: a panic ends that board's connection and nothing else.

@@ -98,6 +98,7 @@ type Gateway struct {
 	deafen     func()       // ends the subscription to jumps; nil on a clock without them
 	count      Counts
 	drops      drops
+	unsaved    drops
 	tick       clock.Timer
 
 	mu        sync.Mutex

@@ -113,10 +113,12 @@ func (s *session) greet() error {
 		return err
 	}
 	s.alive()
-	if c.link.Load() == nil {
+	l := c.link.Load()
+	if l == nil {
 		_ = g.mq.SendConnack(s.cl, packets.ErrBadUsernameOrPassword, false, nil)
 		return packets.ErrBadUsernameOrPassword
 	}
+	l.b.pace() // connecting again and again costs more than messages
 	s.h.OnSessionEstablish(s.cl, pk)
 	s.register()
 	return g.mq.SendConnack(s.cl, packets.CodeSuccess, false, nil)

@@ -135,7 +135,7 @@ func (b *peer) remember() bool {
 	now := b.g.now()
 	st.FirstSeenAt, st.Since, st.LastSeenAt = now, now, now
 	if err := b.g.cfg.Store.SaveBoardStates([]board.State{st}); err != nil {
-		b.g.cfg.Log.Warn("a board's first hello could not be saved", "board", b.id, "error", err)
+		b.unsaved("a board's first hello could not be saved", err)
 		return false
 	}
 	b.mu.Lock()
@@ -251,7 +251,7 @@ func (b *peer) records(l *link, payload []byte) error {
 	}
 	kept, err := g.cfg.Records.Upload(st, batch.Records)
 	if err != nil {
-		g.cfg.Log.Warn("a board's records could not be saved; it sends them again", "board", b.id, "error", err)
+		b.unsaved("a board's records could not be saved; it sends them again", err)
 		return nil // not acknowledged: they come again
 	}
 	g.count.Records.Add(int64(kept.Fresh))
