@@ -147,6 +147,7 @@ func TestTimeWindow(t *testing.T) {
 func TestTimeWindowOfSeveral(t *testing.T) {
 	t.Parallel()
 	v := clock.NewVirtual(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), nil)
+	v.Freeze()
 	s := New(Config{Clock: v, Boards: fleet(3), Board: &told{}})
 	arm(t, s, Spec{Fault: "offline", PlaceID: "A", For: 36 * time.Hour})
 	for _, step := range []struct {

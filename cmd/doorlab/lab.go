@@ -265,10 +265,16 @@ func personCommand(e *env) *cobra.Command {
   doorlab person leaf dor_... open`,
 		labCommand(e, "call TO FROM", "Call a place's entry number", "  doorlab person call 05012345678 01011112222", "the number called and the caller's",
 			func(l labCall, args []string) error {
+				if !strings.ContainsAny(args[0], "0123456789") {
+					return usagef("person call %s: the number that is called comes first; 'doorlab place list' shows the places' numbers", args[0])
+				}
 				return show(l, "/people/call", map[string]any{"to": args[0], "from": args[1]})
 			}),
 		labCommand(e, "present DOOR PHONE_OR_TOKEN", "Present a phone, or a link's token, at a door's reader", "  doorlab person present dor_... 01011112222", "a door and a phone or an entry token",
 			func(l labCall, args []string) error {
+				if strings.HasPrefix(args[1], "dor_") {
+					return usagef("person present: the door comes first: doorlab person present %s PHONE", args[1])
+				}
 				body := map[string]any{"doorId": args[0]}
 				if phone, token := client.Person(args[1]); phone != "" {
 					body["phone"] = phone

@@ -211,6 +211,8 @@ func mistakes(board string) map[string][]string {
 		"name the place whose requests are to be deleted": {"inbox", "clear"},
 		`no request "x1" in the inbox; pass a number`:     {"inbox", "show", "x1"},
 		"clock advance banana: must be a duration":        {"clock", "advance", "banana"},
+		"the door comes first":                            {"person", "present", "01011112222", "dor_1"},
+		"'doorlab place list' shows the places' numbers":  {"person", "call", "Gangnam", "01011112222"},
 		"disk slow 2h: must be a duration between 1ms":    {"disk", "slow", "2h"},
 	}
 }

@@ -149,11 +149,11 @@ func TestMatrixWorkflow(t *testing.T) {
 func TestLoadPage(t *testing.T) {
 	t.Parallel()
 	plan, faults := blockOf(t, "load-testing.md", "name: evening\n"), blockOf(t, "load-testing.md", "faults:\n")
-	if !strings.Contains(plan, "duration: 20s\n") || !strings.Contains(faults, "at: 5s, for: 10s,") || !strings.Contains(faults, "at: 20s,") {
-		t.Fatalf("the page's plan is\n%s\n%s\nwant one of 20 s, with faults at 5 s and 20 s", plan, faults)
+	if !strings.Contains(plan, "duration: 20s\n") || !strings.Contains(faults, "at: 5s, for: 10s,") || !strings.Contains(faults, "at: 20s,") || !strings.Contains(faults, "at: 30s, for: 5s,") {
+		t.Fatalf("the page's plan is\n%s\n%s\nwant one of 20 s, with faults at 5 s, 20 s and 30 s", plan, faults)
 	}
 	short := strings.NewReplacer("duration: 20s", "duration: 3s", "rate: 300/s", "rate: 50/s", "p99_reported: 500ms", "p99_reported: 15s",
-		"at: 5s, for: 10s,", "at: 0s, for: 1s,", "at: 20s,", "at: 1s,").Replace(plan + faults)
+		"at: 5s, for: 10s,", "at: 0s, for: 1s,", "at: 20s,", "at: 1s,", "at: 30s, for: 5s,", "at: 2s, for: 500ms,").Replace(plan + faults)
 	dir := t.TempDir()
 	written(t, dir, map[string]string{"my-plan.yaml": short})
 	for line := range strings.Lines(blockOf(t, "load-testing.md", "doorlab load my-plan.yaml")) {
