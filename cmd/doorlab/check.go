@@ -95,6 +95,7 @@ func (x *checking) once(c *cobra.Command, e *env, args []string) (err error) {
 	if x.pick.part, err = x.pick.shardFlag.shard(e.getenv); err != nil {
 		return err
 	}
+	x.pick.from = e.from
 	files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return x.pick.files(args) })
 	if err != nil {
 		return err

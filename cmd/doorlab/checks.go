@@ -26,6 +26,7 @@ func listCommand(e *env) *cobra.Command {
 			if err := pick.check(); err != nil {
 				return err
 			}
+			pick.from = e.from
 			files, err := interruptible(c.Context(), func() ([]*engine.File, error) { return pick.files(args) })
 			if err != nil {
 				return err

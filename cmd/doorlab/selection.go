@@ -35,7 +35,8 @@ type selection struct {
 	selected              int         // scenarios of all shards, repetitions included; set by files
 	others                []string    // files that weren't read, because of their names; set by files
 	repeat                int
-	flags                 *pflag.FlagSet // nil: what is set wasn't given as flags
+	flags                 *pflag.FlagSet    // nil: what is set wasn't given as flags
+	from                  map[string]string // where flags got their values that weren't given as flags
 }
 
 func (p *selection) add(c *cobra.Command) {
@@ -159,7 +160,8 @@ func (p *selection) files(args []string) ([]*engine.File, error) {
 	return p.order(out), nil
 }
 
-// vain finds a name that selects nothing beside others that do: a misspelt one would go unnoticed.
+// vain finds a name, given as a flag, that selects nothing beside others that do: a misspelt one would go unnoticed. A
+// variable may be meant for several commands.
 func (p *selection) vain(files, kept []*engine.File) error {
 	if len(kept) == 0 {
 		return nil // which is said anyway
@@ -169,12 +171,12 @@ func (p *selection) vain(files, kept []*engine.File) error {
 		known = append(known, f.Doc.Labels...)
 	}
 	for _, l := range p.labels {
-		if !slices.Contains(known, l) {
+		if p.from["label"] == "" && !(p.smoke && l == "smoke") && !slices.Contains(known, l) {
 			return usagef("--label %q: none of %s has this label%s", l, amount.Many(len(files), "scenario"), near.Hint(l, known))
 		}
 	}
 	for _, o := range p.only {
-		if !slices.ContainsFunc(files, func(f *engine.File) bool { return matches(o, f.Path) }) {
+		if p.from["only"] == "" && !slices.ContainsFunc(files, func(f *engine.File) bool { return matches(o, f.Path) }) {
 			return usagef("--only %q: none of %s has such a name%s", o, amount.Many(len(files)+len(p.others), "scenario"),
 				near.Hint(o, each.Of(p.others, engine.NameOf)))
 		}

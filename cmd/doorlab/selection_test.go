@@ -158,6 +158,7 @@ func TestVainSelection(t *testing.T) {
 	}{
 		{selection{only: []string{"one", "othr"}}, `--only "othr": none of 2 scenarios has such a name, did you mean "other"?`},
 		{selection{labels: []string{"quick", "qick"}}, `--label "qick": none of 2 scenarios has this label, did you mean "quick"?`},
+		{selection{only: []string{"one", "othr"}, from: map[string]string{"only": "DOORLAB_ONLY"}}, ""},
 		{selection{labels: []string{"quick"}, only: []string{"on*", "other"}}, ""},
 	} {
 		c.p.repeat = 1
