@@ -72,6 +72,7 @@ func TestPartsOfSchedule(t *testing.T) {
 	problem(t, setUp+`data.externalRef == b.ref', clauses: [PERM-3]}, {log: "${c}"}]}`, "isn't evidence for PERM-3")
 	problem(t, setUp+`data.x == a.place', clauses: [PERM-3]}, {log: "${c}"}]}`, "isn't evidence for PERM-3")
 	problem(t, setUp+`data.externalRef == c.ref', clauses: [PERM-3]}]}`, "")
+	problem(t, `{setup: [{cohort: {name: a}}], steps: [{call: {path: /space/v1/partner/entry-permits/pmt_1, match: {data: {state: active}}}, expect: 'data.x == a.place', clauses: [PERM-7]}]}`, "")
 	problem(t, permit+`data.endsAt == "x"', clauses: [PERM-3]}]}`, "")
 	const match = `{setup: [{call: {path: /x}, capture: {c: data}}], steps: [{log: "${c}"}, {call: {path: /space/v1/partner/entry-permits/pmt_1, match: {data: `
 	problem(t, match+`{name: x, state: active}}}, expect: 'data.externalRef == "x"', clauses: [PERM-7]}]}`, "")
