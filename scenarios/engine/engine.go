@@ -170,8 +170,8 @@ func (f *fileRun) step(ctx context.Context, sc *scope, s *Step, depth int) *Step
 }
 
 func (f *fileRun) now(ctx context.Context, sc *scope, s *Step, depth int) *StepResult {
+	began := clock.Mono() // before Started: what happens in the step must not lie after its end
 	res := f.newResult(sc, s)
-	began := clock.Mono()
 	defer func() {
 		res.Seconds = (clock.Mono() - began).Seconds()
 		f.run.mask.clean(res)
@@ -240,9 +240,9 @@ func (f *fileRun) table(ctx context.Context, sc *scope, s *Step, res *StepResult
 		maps.Copy(inner, vars)
 		rowScope := sc.child(inner)
 		rowScope.stands = s.Cases.constant(nil)
+		start := clock.Mono()
 		sub := f.newResult(rowScope, s)
 		sub.Name = rowName(s.title(), vars, row, i)
-		start := clock.Mono()
 		f.tries(ctx, rowScope, s, sub, depth)
 		sub.Seconds = (clock.Mono() - start).Seconds()
 		f.run.mask.clean(sub)
