@@ -315,6 +315,9 @@ func (s *Server) Desired(boardID string) int64 {
 // Answer answers all callers who are waiting for a door, and accepts no more commands.
 func (s *Server) Answer() { s.device.Stop() }
 
+// Hurry answers all callers who are waiting for the disk.
+func (s *Server) Hurry() { s.store.Hurry() }
+
 // Stop stops the services from the edges inwards. Whatever was answered is durable.
 func (s *Server) Stop() error {
 	var errs []error

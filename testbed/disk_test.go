@@ -81,6 +81,51 @@ func TestEndOnAStalledDisk(t *testing.T) {
 	}
 }
 
+// TestStopOnAStalledDiskAnswersEverybody: who waits for the disk gets 503 before the connections end.
+func TestStopOnAStalledDiskAnswersEverybody(t *testing.T) {
+	t.Parallel()
+	tb := begin(t, Config{Virtual: true})
+	c, lab := partner(t, tb, 1), tb.lab()
+	breakDisk(t, lab, "stalled")
+	calls := map[string]func() (*client.Answer, error){
+		"a permit": func() (*client.Answer, error) {
+			return c.Call(t.Context(), http.MethodPost, "/space/v1/partner/entry-permits", "", map[string]string{"externalRef": "r", "phone": "01012345678",
+				"startsAt": "2026-11-01T00:00:00Z", "endsAt": "2026-11-02T00:00:00Z"})
+		},
+		"records, which are audited": func() (*client.Answer, error) {
+			return c.Call(t.Context(), http.MethodGet, "/space/v1/partner/entry-logs", "", nil)
+		},
+		"a door": func() (*client.Answer, error) {
+			return c.Open(t.Context(), tb.cfg.World.Places[1].Boards[0].Doors[0].ID, "k")
+		},
+	}
+	type said struct {
+		name string
+		a    *client.Answer
+		err  error
+	}
+	got := make(chan said, len(calls))
+	for name, call := range calls {
+		go func() {
+			a, err := call()
+			got <- said{name, a, err}
+		}()
+	}
+	for hits := 0; hits == 0 || tb.caps.public.Open() < len(calls); { // all of them are here
+		var now struct{ Hits int }
+		clienttest.Do(t, lab, http.MethodGet, "/lab/v1/disk", nil, &now)
+		hits = now.Hits
+	}
+	if err := tb.Stop(); err != nil {
+		t.Error(err)
+	}
+	for range calls {
+		if s := <-got; s.err != nil || s.a.Status != http.StatusServiceUnavailable {
+			t.Errorf("%s: %+v, %v, want 503", s.name, s.a, s.err)
+		}
+	}
+}
+
 // TestDiskInConsole: the page of faults breaks and repairs the server's disk, with and without JavaScript; the first page says
 // that it is broken.
 func TestDiskInConsole(t *testing.T) {

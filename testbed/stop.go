@@ -39,8 +39,9 @@ func (t *Testbed) hangUp() {
 		defer clock.WallAfter(stopTimeout, func() { close(over) }).Stop()
 		select {
 		case <-answered:
-		case <-over: // the disk stalls: every caller has an answer, but the ledger doesn't
+		case <-over: // the disk stalls: every caller of a door has an answer, but the ledger doesn't
 		}
+		defer clock.WallAfter(stopTimeout/2, l.server.Hurry).Stop() // callers of everything else
 	}
 	done.Wait()
 }

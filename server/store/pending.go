@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -51,12 +50,12 @@ func (s *Store) complete(to time.Time) error {
 	if over == nil {
 		return nil
 	}
-	late := make(chan struct{})
-	defer clock.WallAfter(writeWait, func() { close(late) }).Stop()
+	late, end := s.patience.wait()
+	defer end()
 	select {
 	case <-over:
 		return nil
 	case <-late:
-		return fmt.Errorf("%w: no commit within %s", ErrUnavailable, writeWait)
+		return errNoCommit
 	}
 }

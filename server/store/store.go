@@ -89,6 +89,7 @@ type Store struct {
 	answered recent.Map[ledgerKey, answered] // commands settled or repeated recently
 	replays  replays
 	pending  pending
+	patience patience
 
 	gather gather
 	jobs   chan *job

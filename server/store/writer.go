@@ -51,6 +51,8 @@ const (
 // writeWait is how long a caller waits for a commit, shorter than a request may take.
 const writeWait = 6 * time.Second
 
+var errNoCommit = fmt.Errorf("%w: no commit within %s, or before the service stopped", ErrUnavailable, writeWait)
+
 // write is writeThrough for callers who can't wait: after writeWait of wall time it fails with ErrUnavailable. By then
 // the write has been dropped, or is in a commit whose result is unknown, so the caller must be able to repeat it.
 func (s *Store) write(fn func(tx *Tx) error) error { return s.writeIn(s.jobs, apart(fn)) }
@@ -59,8 +61,8 @@ func (s *Store) write(fn func(tx *Tx) error) error { return s.writeIn(s.jobs, ap
 func (s *Store) writeBehind(fn func(tx *Tx) error) error { return s.writeIn(s.bulk, apart(fn)) }
 
 func (s *Store) writeIn(lane chan *job, j *job) error {
-	over := make(chan struct{})
-	defer clock.WallAfter(writeWait, func() { close(over) }).Stop()
+	over, end := s.patience.wait()
+	defer end()
 	return s.wait(lane, j, over)
 }
 
@@ -97,7 +99,7 @@ func (s *Store) wait(lane chan *job, j *job, over <-chan struct{}) error {
 	case <-s.stop:
 		return fmt.Errorf("%w: closed", ErrUnavailable)
 	case <-over:
-		return fmt.Errorf("%w: no commit within %s", ErrUnavailable, writeWait)
+		return errNoCommit
 	}
 	select {
 	case <-j.done:
@@ -113,7 +115,7 @@ func (s *Store) wait(lane chan *job, j *job, over <-chan struct{}) error {
 			default:
 			}
 		}
-		return fmt.Errorf("%w: no commit within %s", ErrUnavailable, writeWait)
+		return errNoCommit
 	case <-s.ended:
 		select {
 		case <-j.done:
