@@ -1,17 +1,19 @@
 package store
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
 )
 
-// Group commit: with few writers, a batch goes at once. With many it waits a moment, the longer the more there are,
-// because a commit costs about as much as ten of its writes. A command writes twice, so the running commands indicate
-// how many writers to expect.
+// Group commit: with few writers, a batch only lets those go first that are ready to run and may be about to write; on an
+// idle machine there are none. With many it waits a moment, the longer the more there are, because a commit costs about as
+// much as ten of its writes. A command writes twice, so the running commands indicate how many writers to expect.
 const (
 	crowd     = 16
+	yields    = 2                     // with few writers: turns that whoever is ready gets
 	lingerFor = 20 * time.Microsecond // per expected writer
 	lingerMax = 3 * time.Millisecond
 )
@@ -34,7 +36,13 @@ func (s *Store) collect(first *job, last int) []*job {
 	batch := s.waiting([]*job{first})
 	n := max(len(batch), last, s.running)
 	most := min(maxBatch, 2*n) // all expected writers are in
-	if n <= crowd || len(batch) >= most {
+	if n <= crowd {
+		for range yields {
+			runtime.Gosched()
+		}
+		return s.waiting(batch)
+	}
+	if len(batch) >= most {
 		return batch
 	}
 	s.gather.wait(most-len(batch), min(time.Duration(n)*lingerFor, lingerMax), func() int { return len(s.jobs) })
