@@ -34,6 +34,13 @@ func (d *diskOf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, 200, fmt.Sprintf(`{"success":true,"data":{"state":%q,"hits":%d}}`, d.is, d.hits))
 }
 
+// now is the disk's state, and what was said about it.
+func (d *diskOf) now() (is, said string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.is, strings.Join(d.said, " ")
+}
+
 // TestBadDiskInAPlan: a plan's bad disk is bad when it is due and repaired afterwards, also if the load is over sooner; one that
 // nobody wrote to, and one that somebody else has broken, make the run INVALID. A fleet's listener has none.
 func TestBadDiskInAPlan(t *testing.T) {
@@ -61,13 +68,13 @@ func TestBadDiskInAPlan(t *testing.T) {
 				control: []listener{at(fleet), at(d)}}
 			end := r.disturb(t.Context(), allUsed)
 			time.Sleep(min(c.over, 2500*time.Millisecond))
-			if c.over > 2*time.Second && c.said != "" && d.is != "bad" {
-				t.Errorf("when it is due, the disk is %s", d.is)
+			if is, _ := d.now(); c.over > 2*time.Second && c.said != "" && is != "bad" {
+				t.Errorf("when it is due, the disk is %s, want bad", is)
 			}
 			time.Sleep(max(0, c.over-2500*time.Millisecond))
 			uses := end()
-			if strings.Join(d.said, " ") != c.said || d.is != c.before || uses[0].Hits != int64(c.hits) && c.said != "" {
-				t.Errorf("the server heard %q, its disk is %s, got %+v; want %q, %s and %d hits", d.said, d.is, uses, c.said, c.before, c.hits)
+			if is, said := d.now(); said != c.said || is != c.before || uses[0].Hits != int64(c.hits) && c.said != "" {
+				t.Errorf("the server heard %q, its disk is %s, got %+v; want %q, %s and %d hits", said, is, uses, c.said, c.before, c.hits)
 			}
 			res := Result{Verdict: Pass, Faults: uses}
 			if res.judgeFaults(newCollector()); strings.Join(res.Reasons, " ") != c.problem {
