@@ -1,10 +1,10 @@
 package boardsync
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,11 +12,29 @@ import (
 	"github.com/doorlab/doorlab/server/board"
 )
 
+// lines is a log that is read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // TestADatabaseThatCannotBeReadIsToldOnce: not once for each board.
 func TestADatabaseThatCannotBeReadIsToldOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log lines
 		content := &fakeContent{lost: 1000}
 		content.add()
 		s := New(Config{Content: content, Line: &fakeLine{epoch: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -43,7 +61,7 @@ func TestALostDatabaseIsTold(t *testing.T) {
 		lines    int
 	}{"ahead": {3, 1}, "equal": {2, 0}, "behind": {1, 0}, "empty": {0, 0}} {
 		synctest.Test(t, func(t *testing.T) {
-			var log bytes.Buffer
+			var log lines
 			content := &fakeContent{}
 			content.add()
 			content.add()
