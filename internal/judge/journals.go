@@ -12,7 +12,8 @@ import (
 func (v *View) journals(b book) {
 	for _, x := range v.sortedBoards() {
 		if x.truth {
-			j := journal{v: v, b: b, of: x, doors: map[string]int{}, found: v.begun != nil, gap: v.begun != nil}
+			found := slices.ContainsFunc(x.onsite, func(e *history.Event) bool { return e.Kind == history.Begun }) // else the run met it later
+			j := journal{v: v, b: b, of: x, doors: map[string]int{}, found: found, gap: found}
 			for _, e := range x.onsite {
 				j.see(e)
 			}

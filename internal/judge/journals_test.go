@@ -80,3 +80,24 @@ func TestJournals(t *testing.T) {
 		})
 	}
 }
+
+// TestJournalOfABoardMetLater: a missing line is found, too, if the run had begun before anything was known of the board.
+func TestJournalOfABoardMetLater(t *testing.T) {
+	t.Parallel()
+	of := func(e history.Event) history.Event {
+		e.BoardID, e.PlaceID, e.DoorID, e.Channel, e.Boot = "brd_1", "plc_1", "dor_1", 1, 1
+		return e
+	}
+	line := func(seq int64) history.Event {
+		return of(history.Event{Kind: history.Actuation, At: t0 + seq, JournalSeq: seq, Action: "deny", Cause: "onsite"})
+	}
+	for _, c := range []struct {
+		second int64
+		want   int
+	}{{10, 0}, {11, 1}} {
+		v := NewView([]history.Event{{Kind: history.Begun, At: t0}, of(history.Event{Kind: history.Door, At: t0 + 1}), line(9), line(c.second)})
+		if got := len(v.driven()["ENT-1"].found); got != c.want {
+			t.Errorf("line %d after line 9: %d breaches, want %d", c.second, got, c.want)
+		}
+	}
+}

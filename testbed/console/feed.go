@@ -168,9 +168,13 @@ func (f *Feed) recorded(boardID string, payload []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range batch.Records {
+		head := r.PhoneHead
+		if !digits(head, 3) {
+			head = ""
+		}
 		for i := range f.visits {
 			if v := &f.visits[i]; v.BoardID == boardID && v.Record == r.Seq && v.Record != 0 && digits(r.PhoneTail, 4) {
-				_, v.Who = access.MaskEnds(map[bool]string{true: r.PhoneHead}[digits(r.PhoneHead, 3)], r.PhoneTail)
+				_, v.Who = access.MaskEnds(head, r.PhoneTail)
 			}
 		}
 	}
