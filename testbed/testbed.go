@@ -121,7 +121,7 @@ func Start(ctx context.Context, c Config) (_ *Testbed, err error) {
 	if err := t.startFleet(ctx, mqtt.Addr().String()); err != nil {
 		return nil, err
 	}
-	t.public = listen.Server(t.api())
+	t.public = listen.Server(t.caps.counting(t.api()))
 	t.serve("the API", func() error { return listen.Serve(t.public, t.certs.http.Listen(public)) })
 	if ctl != nil {
 		if err := t.startControl(c, ctl); err != nil {
