@@ -83,6 +83,12 @@ func TestByHand(t *testing.T) {
 	holds(out, door+" force")
 	out, _ = run(codeOK, "board", "journal", board)
 	holds(out, "deny")
+	for line := range strings.Lines(out) {
+		if seq := strings.Fields(line)[0]; strings.Contains(line, "deny") {
+			out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].Name, "--door", door, "--line", seq)
+		}
+	}
+	holds(out, "this person has no grant here")
 	out, _ = run(codeOK, "board", "detach", board)
 	holds(out, "password")
 	run(codeOK, "board", "attach", board)
@@ -206,7 +212,9 @@ func mistakes(board string) map[string][]string {
 		"--control is empty":                              {"keys", "list", "--control", ""},
 		`no simulated board "brd_nope"`:                   {"board", "show", "brd_nope"},
 		`board: unknown command "lst"`:                    {"board", "lst"},
-		"give --door and one of --phone and --link":       {"why", "--place", "plc_x", "--phone", "01099998888"},
+		"give --door and one of --phone, --link and":      {"why", "--place", "plc_x", "--phone", "01099998888"},
+		"one of --phone, --link and --line, or":           {"why", "--place", "plc_x", "--door", "dor_x", "--phone", "01099998888", "--line", "1"},
+		"--line says which moment is meant":               {"why", "--place", "plc_x", "--door", "dor_x", "--line", "1", "--at", "2026-10-05T09:00:00Z"},
 		`no place "Nowhere"`:                              {"why", "--place", "Nowhere", "--exposure"},
 		"name the place whose requests are to be deleted": {"inbox", "clear"},
 		`no request "x1" in the inbox; pass a number`:     {"inbox", "show", "x1"},
