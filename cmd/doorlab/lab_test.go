@@ -40,6 +40,16 @@ func onLab(tb *testbed.Testbed, out, errs io.Writer) *env {
 	}}
 }
 
+// seqOf is the number of the journal's first line with a word; "" = there is none.
+func seqOf(journal, word string) string {
+	for line := range strings.Lines(journal) {
+		if strings.Contains(line, word) {
+			return strings.Fields(line)[0]
+		}
+	}
+	return ""
+}
+
 // TestByHand: what a person does with the control API from the command line.
 func TestByHand(t *testing.T) {
 	t.Parallel()
@@ -83,11 +93,7 @@ func TestByHand(t *testing.T) {
 	holds(out, door+" force")
 	out, _ = run(codeOK, "board", "journal", board)
 	holds(out, "deny")
-	for line := range strings.Lines(out) {
-		if seq := strings.Fields(line)[0]; strings.Contains(line, "deny") {
-			out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].Name, "--door", door, "--line", seq)
-		}
-	}
+	out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].Name, "--door", door, "--line", seqOf(out, "deny"))
 	holds(out, "this person has no grant here")
 	out, _ = run(codeOK, "board", "detach", board)
 	holds(out, "password")
