@@ -94,7 +94,7 @@ func TestByHand(t *testing.T) {
 	out, _ = run(codeOK, "board", "journal", board)
 	holds(out, "deny")
 	out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].Name, "--door", door, "--line", seqOf(out, "deny"))
-	holds(out, "this person has no grant here")
+	holds(out, "Somebody unknown at ")
 	out, _ = run(codeOK, "board", "detach", board)
 	holds(out, "password")
 	run(codeOK, "board", "attach", board)

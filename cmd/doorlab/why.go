@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/why"
 )
@@ -56,8 +57,15 @@ func whyCommand(e *env) *cobra.Command {
 	return c
 }
 
+// unknownPerson is how the control API shows somebody whose phone it doesn't know.
+var _, unknownPerson = access.MaskPhone("")
+
 func printWhy(l labCall, x why.Explanation) {
-	fmt.Fprintf(l.out, "%s at %s (%s), %s\n\n%s\n", x.Person, x.DoorName, x.DoorID, x.At, x.Says)
+	person := x.Person
+	if person == unknownPerson {
+		person = "Somebody unknown"
+	}
+	fmt.Fprintf(l.out, "%s at %s (%s), %s\n\n%s\n", person, x.DoorName, x.DoorID, x.At, x.Says)
 	if x.PhoneEntry != "on" && x.By == "phone" {
 		fmt.Fprintf(l.out, "Phone entry is %s at this place: calls aren't answered.\n", x.PhoneEntry)
 	}

@@ -185,8 +185,8 @@ func (c Config) recorded(door place.Door, about *asked, at time.Time) (*why.Time
 	}
 	e := t.Presentation()
 	if e == nil || e.DoorID != door.ID {
-		return nil, at, fail.New(fail.NotFound, fmt.Sprintf("nobody who came to the reader of door %s is behind line %d of its board's journal in the recording, "+
-			"which began at %s", door.ID, about.line, time.UnixMilli(t.Since()).UTC().Format(control.TimeFormat)))
+		return nil, at, fail.New(fail.NotFound, fmt.Sprintf("line %d of the board's journal isn't a visit to the reader of door %s: visits have the cause onsite or free, "+
+			"and the recording has those since %s", about.line, door.ID, time.UnixMilli(t.Since()).UTC().Format(control.TimeFormat)))
 	}
 	about.PhoneHash, about.TokenHash = e.PhoneHash, e.TokenHash
 	return t, time.UnixMilli(e.At), nil
