@@ -283,6 +283,26 @@ func TestBodiesCutShort(t *testing.T) {
 	}
 }
 
+// TestNotJSON: the refusal says where a body stops being JSON, and calls one that is only nested too deeply what it is.
+func TestNotJSON(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for body, want := range map[string]string{
+		`{"externalRef":"a",}`: `the body is not valid JSON: byte 20: invalid character '}' looking for beginning of object key string`,
+		`{"externalRef":"a"`:   `the body is not valid JSON: byte 18: unexpected end of JSON input`,
+		strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001): "the body is nested too deeply: at most 10,000 levels",
+		strings.Repeat(`[`, 9_999) + strings.Repeat("]", 9_999):             "the body must be a JSON object",
+	} {
+		r := httptest.NewRequest("POST", "/space/v1/partner/entry-permits", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+h.tokens["key_a"])
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		if w.Code != 400 || !strings.Contains(w.Body.String(), `"invalid_body","message":"`+want+`"`) {
+			t.Errorf("%.30s...: %d %s, want %s", body, w.Code, w.Body, want)
+		}
+	}
+}
+
 // TestChunkedBody: a body that doesn't say how long it is is bounded, too.
 func TestChunkedBody(t *testing.T) {
 	t.Parallel()

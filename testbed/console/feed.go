@@ -80,6 +80,7 @@ type visit struct {
 	Who, GrantID             string // masked, "" until a board has uploaded its record; which grant it is about
 	Result, Reason           string
 	Record                   int64 // a board's number of it, 0 = none
+	Line                     int64 // of the board's journal, 0 = none
 }
 
 // Message is one message of a board as it went over the line.
@@ -196,7 +197,7 @@ func (f *Feed) Event(e history.Event) {
 		}
 		f.mu.Unlock()
 	case e.Kind == history.Presented:
-		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), What: "visit.phone", GrantID: e.GrantID, Record: e.RecordSeq}
+		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), What: "visit.phone", GrantID: e.GrantID, Record: e.RecordSeq, Line: e.JournalSeq}
 		if e.TokenHash != "" {
 			v.What = "visit.link"
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -112,23 +113,43 @@ func (c *Console) people(r *http.Request) (any, error) {
 	if err := c.lab(r.Context(), http.MethodGet, "/exposure?placeId="+url.QueryEscape(v.Place), nil, &v.Exposure); err != nil {
 		v.Unread = err.Error() // a person can be tried all the same
 	}
-	if person := r.PostFormValue("person"); person != "" || q.Get("grant") != "" {
-		c.explain(r, &v, person, q.Get("grant"))
+	switch person := r.PostFormValue("person"); {
+	case person != "":
+		name := "link"
+		phone, token := client.Person(person)
+		if phone != "" {
+			name = "phone"
+		}
+		c.explain(r, &v, name, cmp.Or(phone, token))
+	case q.Has("line"):
+		if c.explain(r, &v, "journalSeq", q.Get("line")); v.Why == nil && q.Has("grant") { // the recording may be younger
+			c.explain(r, &v, "grantId", q.Get("grant"))
+		}
+	case q.Has("grant"):
+		c.explain(r, &v, "grantId", q.Get("grant"))
 	}
 	return v, nil
 }
 
-// explain asks why; what is wrong about the question is said on the page.
-func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string) {
-	ask := url.Values{"placeId": {v.Place}, "doorId": {v.Door}}
-	switch phone, token := client.Person(person); {
-	case person == "":
-		ask.Set("grantId", grantID)
-	case phone != "":
-		ask.Set("phone", phone)
-	default:
-		ask.Set("link", token)
+// whyPage is the address of the page that explains an entry: by the line of the board's journal that it led to, or by the
+// grant that it was about. "" = neither is known, and the row itself says all there is to say.
+func whyPage(placeID, doorID, grantID string, line int64) string {
+	ask := url.Values{"place": {placeID}, "door": {doorID}}
+	if grantID != "" {
+		ask.Set("grant", grantID)
 	}
+	if line != 0 {
+		ask.Set("line", strconv.FormatInt(line, 10))
+	}
+	if len(ask) == 2 {
+		return ""
+	}
+	return "/people?" + ask.Encode() + "#why"
+}
+
+// explain asks why somebody gets in or doesn't; what is wrong about the question is said on the page.
+func (c *Console) explain(r *http.Request, v *peopleView, by, who string) {
+	ask := url.Values{"placeId": {v.Place}, "doorId": {v.Door}, by: {who}}
 	if v.At != "" {
 		ask.Set("at", v.At)
 	}
@@ -137,5 +158,5 @@ func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string
 		v.Trouble = err.Error()
 		return
 	}
-	v.Why = &x
+	v.Why, v.Trouble = &x, ""
 }

@@ -76,7 +76,7 @@ var codesKorean = map[string]string{
 	"reported": "보고됨", "ok": "정상", "opened": "열림", "held": "열림 유지", "locked": "잠김", "denied": "거부됨", "changed": "변경됨",
 	"offline": "오프라인", "refused": "보드가 거부", "noResponse": "응답 없음",
 	"api": "API", "link": "링크", "phone": "전화", "onsite": "현장", "server": "서버", "board": "보드",
-	"no_valid_grant": "유효한 권한 없음", "not_started": "아직 시작되지 않음", "expired": "만료됨", "revoked": "취소됨", "door_out_of_scope": "범위 밖의 문",
+	"no_valid_grant": "유효한 권한 없음", "not_started": "아직 시작되지 않음", "expired": "만료됨", "revoked": "철회됨", "door_out_of_scope": "범위 밖의 문",
 	"closed_window": "출입 금지 시간대", "link_invalid": "유효하지 않은 링크", "outage_limit": "단절 36시간 초과", "free_window": "자유 출입 시간대",
 	"permit": "출입 허가", "membership": "회원권", "reservation": "예약",
 	"busy": "사용 중", "jammed": "걸림", "tamper": "강제 조작", "low_power": "전력 부족", "maintenance": "점검 중", "unsupported": "지원하지 않음",
