@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/lang"
 	"github.com/doorlab/doorlab/internal/why"
@@ -106,5 +107,5 @@ func (l *Look) Param(p faults.Param) string {
 	if p.Whole {
 		whole = ", 정수"
 	}
-	return fmt.Sprintf("%s: %g~%g %s%s, 기본값 %g", p.Means, p.Min, p.Max, p.Unit, whole, p.Default)
+	return fmt.Sprintf("%s: %s~%s %s%s, 기본값 %s", p.Means, amount.Number(p.Min), amount.Number(p.Max), p.Unit, whole, amount.Number(p.Default))
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
@@ -41,6 +42,11 @@ func TestKoreanExplanations(t *testing.T) {
 		for _, p := range f.Params {
 			if params[p.Name] = true; paramsKorean[p.Name] == "" {
 				t.Errorf("%s: the parameter %s isn't explained in Korean", f.Name, p.Name)
+			}
+			for language, text := range map[string]string{"Korean": (&Look{Lang: lang.Korean}).Param(p), "English": (&Look{Lang: lang.English}).Param(p)} {
+				if strings.Contains(text, "e+") || strings.Contains(text, "0000") {
+					t.Errorf("%s: %s has a number that people can't read: %s", f.Name, language, text)
+				}
 			}
 		}
 	}
