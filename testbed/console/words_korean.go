@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
@@ -68,6 +69,20 @@ func (l *Look) Why(x *why.Explanation) string {
 		return x.Korean()
 	}
 	return x.Says
+}
+
+// spanUnits are the units that span writes, beside a number. Milliseconds stay as they are.
+var (
+	aSpan     = regexp.MustCompile(`^[0-9.]+ [dhms]( [0-9]+ [hms])?$`)
+	spanUnits = strings.NewReplacer(" d", "일", " h", "시간", " m", "분", " s", "초")
+)
+
+// koreanSpan puts a duration in a sentence into Korean; anything else stays unchanged.
+func koreanSpan(arg any) any {
+	if text, ok := arg.(string); ok && aSpan.MatchString(text) {
+		return spanUnits.Replace(text)
+	}
+	return arg
 }
 
 // codesKorean are the words that the API, the boards and their journals use as codes.
