@@ -103,7 +103,7 @@ func TestRotatedElsewhere(t *testing.T) {
 	must.OK(t, f.Stop())
 	config.World = world.Default(1, 2)
 	mended := &config.World.Places[1].Boards[0]
-	mended.Password, mended.Given = out.Password, true // as a world file does
+	mended.Password, mended.Given = out.Password, true    // as a world file does
 	again := must.Get(StartFleet(t.Context(), config))(t) // once its boards are connected
 	must.OK(t, again.Stop())
 }

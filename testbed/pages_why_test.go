@@ -26,6 +26,7 @@ func TestWhyOfADenialAtAReader(t *testing.T) {
 		clienttest.Do(t, lab, http.MethodPost, "/lab/v1/people/present", who, nil)
 	}
 	present(map[string]string{"token": strings.Repeat("x", 43)})
+	present(map[string]string{"phone": "01055554321"}) // nobody's: only the board's record says who it was
 	present(map[string]string{"phone": stranger})
 	now := tb.clk.Now()
 	clienttest.Do(t, api, http.MethodPost, "/space/v1/partner/entry-permits", map[string]any{"externalRef": "late", "phone": stranger,
@@ -53,6 +54,9 @@ func TestWhyOfADenialAtAReader(t *testing.T) {
 		}
 		if text := why("/", "#now\\\\.feed", "link_invalid|유효하지 않은 링크"); !strings.Contains(text, want[1]) || !strings.Contains(text, want[2]) {
 			t.Errorf("%s: the reason of the unknown link's denial is %q, want %q of %q", language, text, want[1], want[2])
+		}
+		if text := why("/", "#now\\\\.feed", "4321"); !strings.Contains(text, want[0]) || !strings.Contains(text, "010-****-4321") {
+			t.Errorf("%s: the reason of the denial of somebody without grants is %q, want %q and who it was", language, text, want[0])
 		}
 		if text := why("/boards/"+board.ID, "#board\\\\.journal", "deny|출입 거부"); !strings.Contains(text, want[0]) { // the newest line
 			t.Errorf("%s: the reason of the journal's newest denial is %q, want %q", language, text, want[0])

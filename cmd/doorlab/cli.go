@@ -159,7 +159,7 @@ func runQuietly(ctx context.Context, args ...string) (code int, out, errs string
 
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "doorlab",
+		Use: "doorlab", Annotations: aGroup,
 		Short: "Simulate, load-test and judge unattended-store access control",
 		Long: `doorlab runs an unattended store on your machine: the access-control API server, its
 MQTT broker and thousands of simulated door boards, on a clock you can move. It breaks
@@ -250,7 +250,7 @@ func helps(root *cobra.Command, e *env) {
 func shells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()                                 // it will write to where root writes now
 	if c, _, err := root.Find([]string{"completion"}); err == nil { // man pages go without
-		c.Args, c.RunE = subcommand("completion"), func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.Annotations, c.Args, c.RunE = aGroup, subcommand("completion"), func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 }
 
@@ -318,7 +318,7 @@ Examples:
 {{.Example}}
 {{end}}
 Usage:
-  {{if .Runnable}}{{.UseLine}}{{else}}{{.CommandPath}} COMMAND{{end}}
+  {{if and .Runnable (not (index .Annotations "group"))}}{{.UseLine}}{{else}}{{.CommandPath}} COMMAND{{end}}
 {{if .HasAvailableSubCommands}}
 {{if .Groups}}{{$all := .Commands}}Commands:
 {{range $g := .Groups}}

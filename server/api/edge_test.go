@@ -283,6 +283,24 @@ func TestBodiesCutShort(t *testing.T) {
 	}
 }
 
+// TestSaysWhatToSend: a call without a token, and a time in another form, are refused with what to send instead.
+func TestSaysWhatToSend(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for token, want := range map[string]string{
+		"":                            "send the access token in the header Authorization: Bearer ACCESS_TOKEN",
+		"Bearer " + h.tokens["key_a"]: "startsAt must be an RFC 3339 time with a zone, such as 2026-12-01T09:00:00Z",
+	} {
+		r := httptest.NewRequest("POST", "/space/v1/partner/entry-permits", strings.NewReader(`{"externalRef":"a","phone":"01012345678","startsAt":"2026-12-01","endsAt":"2026-12-02T00:00:00Z"}`))
+		r.Header.Set("Authorization", token)
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%q: %d %s, want %s", token, w.Code, w.Body, want)
+		}
+	}
+}
+
 // TestNotJSON: the refusal says where a body stops being JSON, and calls one that is only nested too deeply what it is.
 func TestNotJSON(t *testing.T) {
 	t.Parallel()

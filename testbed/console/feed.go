@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -255,6 +256,18 @@ func (f *Feed) Messages(boardID, about string, n int) (out []Message) {
 		}
 	}
 	return out
+}
+
+// who is the masked person of a visit that led to a line of its board's journal; "" = not known here.
+func (f *Feed) who(doorID, line string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.visits {
+		if v := &f.visits[i]; v.Line != 0 && v.DoorID == doorID && strconv.FormatInt(v.Line, 10) == line {
+			return v.Who
+		}
+	}
+	return ""
 }
 
 // Rate summarizes the last ten seconds of commands.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/lang"
 )
 
@@ -96,7 +97,12 @@ type Look struct {
 }
 
 // T is a text in the reader's language.
-func (l *Look) T(key string, args ...any) string { return l.words.text(key, args...) }
+func (l *Look) T(key string, args ...any) string {
+	if l.Lang == lang.Korean {
+		args = each.Of(args, koreanSpan)
+	}
+	return l.words.text(key, args...)
+}
 
 // Form are the hidden fields of a form whose button does something.
 func (l *Look) Form(do string) template.HTML {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/why"
@@ -34,6 +35,9 @@ type peopleView struct {
 	Exposure []why.Exposed
 	Unread   string // why there is no Exposure
 }
+
+// Unknown reports whether nobody knows whom the explanation is about.
+func (v peopleView) Unknown() bool { return v.Why.Person == nobody }
 
 // DoorName is a door as people call it.
 func (v peopleView) DoorName(id string) string {
@@ -125,11 +129,17 @@ func (c *Console) people(r *http.Request) (any, error) {
 		if c.explain(r, &v, "journalSeq", q.Get("line")); v.Why == nil && q.Has("grant") { // the recording may be younger
 			c.explain(r, &v, "grantId", q.Get("grant"))
 		}
+		if v.Why != nil && v.Why.Person == nobody { // the server has no grant of theirs, but their board has said who they were
+			v.Why.Person = cmp.Or(c.cfg.Feed.who(v.Door, q.Get("line")), nobody)
+		}
 	case q.Has("grant"):
 		c.explain(r, &v, "grantId", q.Get("grant"))
 	}
 	return v, nil
 }
+
+// nobody is how the control API shows a person without a known phone.
+var _, nobody = access.MaskPhone("")
 
 // whyPage is the address of the page that explains an entry: by the line of the board's journal that it led to, or by the
 // grant that it was about. "" = neither is known, and the row itself says all there is to say.

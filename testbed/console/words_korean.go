@@ -2,8 +2,10 @@ package console
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/lang"
 	"github.com/doorlab/doorlab/internal/why"
@@ -69,6 +71,20 @@ func (l *Look) Why(x *why.Explanation) string {
 	return x.Says
 }
 
+// spanUnits are the units that span writes, beside a number. Milliseconds stay as they are.
+var (
+	aSpan     = regexp.MustCompile(`^[0-9.]+ [dhms]( [0-9]+ [hms])?$`)
+	spanUnits = strings.NewReplacer(" d", "일", " h", "시간", " m", "분", " s", "초")
+)
+
+// koreanSpan puts a duration in a sentence into Korean; anything else stays unchanged.
+func koreanSpan(arg any) any {
+	if text, ok := arg.(string); ok && aSpan.MatchString(text) {
+		return spanUnits.Replace(text)
+	}
+	return arg
+}
+
 // codesKorean are the words that the API, the boards and their journals use as codes.
 var codesKorean = map[string]string{
 	"pulse": "열림", "hold": "열림 유지", "lock": "잠금", "off": "꺼짐", "refuse": "보드가 거부", "deny": "출입 거부",
@@ -106,5 +122,5 @@ func (l *Look) Param(p faults.Param) string {
 	if p.Whole {
 		whole = ", 정수"
 	}
-	return fmt.Sprintf("%s: %g~%g %s%s, 기본값 %g", p.Means, p.Min, p.Max, p.Unit, whole, p.Default)
+	return fmt.Sprintf("%s: %s~%s %s%s, 기본값 %s", p.Means, amount.Number(p.Min), amount.Number(p.Max), p.Unit, whole, amount.Number(p.Default))
 }
