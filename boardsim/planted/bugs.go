@@ -125,6 +125,11 @@ var bugs = map[string]func(Step) Step{
 			windowless(s)
 		}
 	}),
+	"windows-ignored-for-links-in-outage": on(firmware.Present, func(s *state, ev *event) {
+		if !s.Outage.Online && ev.TokenHash != "" {
+			windowless(s)
+		}
+	}),
 	"windows-ignored-on-site":       on(firmware.Present, func(s *state, _ *event) { windowless(s) }),
 	"outage-knows-what-others-know": neighbours,
 	"sync-acknowledged-not-applied": after(func(t *turn) {

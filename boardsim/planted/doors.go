@@ -48,6 +48,11 @@ var doorBugs = map[string]func(Step) Step{
 			door(s, ev.DoorID, func(d *firmware.Door) { d.Held, d.HoldEnd = false, 0 })
 		}
 	}),
+	"opening-begins-a-leafs-60-s-again": after(func(t *turn) {
+		if t.ev.Kind == firmware.Command && t.ev.Command.Command == wire.CmdOpen {
+			door(t.s, t.ev.Command.DoorID, func(d *firmware.Door) { d.LeafAt, d.Warn = t.ev.Mono, false })
+		}
+	}),
 	"grace-of-0-is-the-default": before(func(_ *state, ev *event) {
 		if ev.Kind == firmware.Config && ev.Config.Netloss.GraceSec == 0 {
 			ev.Config.Netloss.GraceSec = wire.DefaultGraceSec

@@ -111,6 +111,7 @@ var commands = []Bug{
 	check("end-of-a-pulse-ends-the-hold", "CMD-7", "an opening leaves a hold as it is", "idempotency_hold"),
 	check("second-hold-never-shorter", "CMD-7", "a hold replaces a hold", "idempotency_hold"),
 	check("closed-leaf-ends-the-hold", "CMD-7 LEG-1", "a leaf that closes leaves a hold as it is", "legacy_paths"),
+	check("opening-begins-a-leafs-60-s-again", "LEG-1", "an opening doesn't begin the 60 s of a leaf that stands open again", "legacy_paths"),
 	check("hold-a-minute-longer", "CMD-7", "a hold ends after exactly N minutes", "idempotency_hold"),
 	check("hold-until-locked-ends-in-an-hour", "CMD-7", "a hold of 0 minutes lasts until locked", "holds_long idempotency_hold"),
 	check("hold-never-ends", "CMD-7", "the relay falls at the end of a hold", "idempotency_hold"),
@@ -123,6 +124,7 @@ var commands = []Bug{
 	check("pulse-lasts-a-minute", "CMD-1", "an open command opens briefly", "permits_values"),
 	check("policies-not-recorded", "CMD-8", "policy operations appear in the records", "commands_test_place"),
 	check("door-does-not-open-in-silence", "CMD-8", "sim:noResponse:opened opens the door", "commands_test_place"),
+	check("outcomes-asked-for-openings-only", "CMD-8 CMD-3", "any command can be asked for another outcome", "answers_values"),
 	check("policies-not-shown-in-records", "CMD-8", "policy operations are shown in the records", "commands_test_place"),
 }
 

@@ -137,6 +137,7 @@ var entries = []Bug{
 	check("windows-not-synchronized", "ENT-2 SYNC-1", "windows reach the boards", "entry_windows outage_windows"),
 	check("windows-ignored-on-site", "ENT-2", "windows hold on site", "entry_windows"),
 	check("windows-ignored-in-outage", "ENT-2 OFF-1", "windows hold in an outage", "outage_windows"),
+	check("windows-ignored-for-links-in-outage", "ENT-2 OFF-1", "windows hold in an outage, whatever somebody shows", "outage_windows"),
 	check("windows-never-removed", "ENT-2 LEG-1", "a removed window is gone", "entry_windows legacy_paths"),
 	check("closed-window-kept-as-auth", "ENT-2 LEG-1", "a window keeps its mode", "entry_windows legacy_paths"),
 	check("window-of-a-door-on-the-next", "ENT-2", "the windows of other doors stay as they were", "entry_windows legacy_paths"),

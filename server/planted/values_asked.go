@@ -58,6 +58,11 @@ var askedValues = map[string]edge{
 			args["reason"] = "sim:noResponse"
 		}
 	}),
+	"outcomes-asked-for-openings-only": asks(orders, func(body map[string]any) {
+		if body["command"] != "open" {
+			args(body, func(a map[string]any) { delete(a, "reason") })
+		}
+	}),
 	"month-of-records-unasked": queries(logs, func(q url.Values) {
 		if !q.Has("sinceDays") {
 			q.Set("sinceDays", "30")
