@@ -212,12 +212,16 @@ func (c *Console) do(p Page) http.HandlerFunc {
 			return
 		}
 		act := p.Do[r.PostFormValue("do")]
-		said, err := Said{}, errUnknownForm
+		said, err := Said{}, badly("wrong.form")
 		if act != nil {
 			said, err = act(r)
 		}
 		if err != nil {
-			c.answer(w, r, statusOf(err), flash{Text: err.Error(), Bad: true})
+			text := err.Error()
+			if ours, ok := errors.AsType[wrong](err); ok {
+				text = Said(ours).in(lang.Of(r.Header.Get("Accept-Language")))
+			}
+			c.answer(w, r, statusOf(err), flash{Text: text, Bad: true})
 			return
 		}
 		if said.Show != nil {
@@ -227,8 +231,6 @@ func (c *Console) do(p Page) http.HandlerFunc {
 		c.answer(w, r, http.StatusOK, flash{Text: said.in(lang.Of(r.Header.Get("Accept-Language"))), Keep: said.Keep})
 	}
 }
-
-var errUnknownForm = errors.New("no such form")
 
 // flash is the message that the next page shows at the top.
 type flash struct {
