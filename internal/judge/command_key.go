@@ -95,6 +95,9 @@ func (v *View) key(t *tally, k *keyUse) (repeats int) {
 	var first *history.Event // the first definite answer of the running 30 days
 	original := false        // a repeat was answered first, then the request that it repeated
 	for _, e := range k.answers {
+		if c := v.commands[e.CommandID]; c != nil && c.key != "" && c.key != k.key && !v.before(e, v.start()) {
+			t.bad(e, "key %s: answered with command %s of another key", k.key, e.CommandID) // [CMD-5] a key belongs to its place
+		}
 		switch {
 		case first != nil && e.At-first.At < keptMs && v.forgot(e):
 			t.bad(e, "key %s: answered with %d %s, but first with %d %s", k.key, e.Status, e.Code, first.Status, first.Outcome) // [CMD-5]

@@ -89,6 +89,23 @@ func TestKeyElsewhere(t *testing.T) {
 	}
 }
 
+// TestAnotherPlacesCommand: a key whose answer is another place's command breaks CMD-5.
+func TestAnotherPlacesCommand(t *testing.T) {
+	t.Parallel()
+	for name, place := range map[string]string{"": "plc_a", "of another place": "plc_b"} {
+		h := kimsBoard()
+		h.command("brd_1", "k", "open", vocab.Reported, true, 1)
+		e := &h.events[len(h.events)-1]
+		if !e.Replayed {
+			t.Fatal("the last answer is no replay")
+		}
+		e.PlaceID, e.Key = place, history.KeyHash(place, "k")
+		if got := cmd5(NewView(h.events)); (got.Status == Fail) != (name != "") {
+			t.Errorf("a replay under the key %s: got %s", name, got)
+		}
+	}
+}
+
 // TestNoToken: a text that isn't a token at all shows AUTH-2 if it is refused as one that isn't valid, though not the case
 // of a forged one.
 func TestNoToken(t *testing.T) {

@@ -211,16 +211,26 @@ func (v *View) mustSettle(c *command, by *history.Event) bool {
 	return v.before(answer, last) && v.longer(last, by, settlingMs) && (died == nil || v.longer(last, died, settlingMs))
 }
 
-// replaySettleMs is how long before the death of a server a replay may have been for it to be forgotten.
-const replaySettleMs = 2000
+// replaySettleMs is how long before the death of a server a replay may have been for it to be forgotten, restartMs how long a
+// server takes to start again on a busy machine.
+const (
+	replaySettleMs = 2000
+	restartMs      = 30_000
+)
+
+// forgotten reports whether the server may have died before it had stored that a was a replay: nothing shows that it lived
+// for longer.
+func (v *View) forgotten(a *history.Event) bool {
+	i := slices.IndexFunc(v.starts, func(s *history.Event) bool { return !v.before(s, a) })
+	return i >= 0 && !v.longer(a, v.starts[i], restartMs) && (v.signs[i] == nil || !v.longer(a, v.signs[i], replaySettleMs))
+}
 
 // replaysRow: every caller after the first is counted.
 func (v *View) replaysRow(t *tally, r *reading, row map[string]any, c *command) {
 	n, _ := row["replays"].(float64)
 	began, least := r.first.started(), 0
 	for _, a := range c.answers {
-		lost := slices.ContainsFunc(v.starts, func(s *history.Event) bool { return !v.before(s, a) && !v.longer(a, s, replaySettleMs) })
-		if a.Replayed && v.before(a, began) && !lost {
+		if a.Replayed && v.before(a, began) && !v.forgotten(a) {
 			least++
 		}
 	}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,6 +46,17 @@ func (l *listed) call(t *testing.T, second int, route, path, query string, rows 
 	l.at(second, history.Event{Kind: history.Call, Method: "GET", Route: route, Status: 200, Text: string(must.Get(json.Marshal(text))(t))})
 }
 
+// started has a server start between the two commands, after it told of something 2 s before.
+func (l *listed) started(second int, told ...history.Event) {
+	rest := slices.Clone(l.events[8:])
+	l.events = l.events[:8]
+	for _, e := range told {
+		l.at(second-2, e)
+	}
+	l.at(second, history.Event{Kind: history.Started})
+	l.events = append(l.events, rest...)
+}
+
 func newListed() *listed {
 	l := &listed{query: "from=1970-01-01T00%3A00%3A00Z&limit=500"}
 	l.command(100, "cmd_1", "k1", "rec_1", vocab.Opened, vocab.Reported, 1)
@@ -82,6 +94,12 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 		{"not settled", func(l *listed) { delete(l.records[1], "settledAs") }, "isn't settled"},
 		{"settled without a 504", func(l *listed) { l.records[2]["settledAs"] = "opened" }, "is opened, but settled as opened"},
 		{"a replay isn't counted", func(l *listed) { delete(l.records[2], "replays") }, "counts 0 replays, but 1 were answered"},
+		{"a replay that died with its server, which took 8 s to start again", func(l *listed) { l.started(111); delete(l.records[2], "replays") }, ""},
+		{"its server lived on", func(l *listed) {
+			l.started(108, history.Event{Kind: history.Committed})
+			delete(l.records[2], "replays")
+		}, "counts 0 replays, but 1 were answered"},
+		{"long before a start", func(l *listed) { l.started(140); delete(l.records[2], "replays") }, "counts 0 replays, but 1 were answered"},
 		{"a replay too many", func(l *listed) { l.records[2]["replays"] = 2.0 }, "counts 2 replays, although its key was sent only 2 times"},
 		{"no event", func(l *listed) { l.active = append(l.active[:3], l.active[4]) }, "rec_1 (opened) has 0 events entry.opened"},
 		{"an event twice", func(l *listed) { l.active = append(l.active, l.active[3]) }, "rec_1 (opened) has 2 events entry.opened"},

@@ -22,6 +22,8 @@ type View struct {
 	doors    map[string]*board // by door, from Door events
 	records  []*history.Event
 	starts   []*history.Event
+	signs    []*history.Event // what each start's server had told of last before it, nil = nothing
+	lastSign *history.Event
 	nameless []*history.Event            // 200 of a door command without its id
 	misfits  []*history.Event            // answers to commands whose status isn't that of their outcome
 	unasked  []*history.Event            // movements for a command without its id
@@ -181,14 +183,20 @@ func viewOf(events []history.Event, of *whole) *View {
 	return v
 }
 
+// fromServer are the events that only a server that is running tells of.
+var fromServer = each.Set([]string{history.Committed, history.Intent, history.Publish, history.Received, history.Online, history.Applied, history.RecordIn}, func(kind string) string { return kind })
+
 func (v *View) add(e *history.Event) {
 	v.clocks.see(e)
 	v.tells.see(e)
+	if fromServer[e.Kind] {
+		v.lastSign = e
+	}
 	switch e.Kind {
 	case history.Attempt, history.Answer, history.Intent, history.Publish:
 		v.addCommand(e)
 	case history.Started:
-		v.starts = append(v.starts, e)
+		v.starts, v.signs = append(v.starts, e), append(v.signs, v.lastSign)
 		for _, b := range v.everyBoard() {
 			b.conn, b.onsite = append(b.conn, e), append(b.onsite, e)
 		}
