@@ -26,6 +26,7 @@ type board struct {
 	latency  latency
 	first    chan struct{} // closed at the first answered hello, see arrived
 	detached atomic.Bool   // taken away: a real board takes its place
+	barred   atomic.Int32  // logins that were refused since the last one that wasn't
 
 	mu        sync.Mutex
 	s         firmware.State

@@ -65,11 +65,32 @@ func (b *board) dialNow() {
 		b.f.slots <- struct{}{}
 		err := b.connect(s)
 		<-b.f.slots
+		b.loggedIn(err)
 		if err != nil {
 			b.f.failed.Store(&err)
 			b.ended(s, err)
 		}
 	})
+}
+
+const (
+	// barredAfter is how often in a row a login is refused before that is said: a password that was rotated in this process
+	// may come a moment after the old connection was cut.
+	barredAfter = 3
+	// mostBarred is of how many boards that are out at once it is said: the others have the same trouble.
+	mostBarred = 10
+)
+
+// loggedIn counts refused logins of a board, and says what to do about them.
+func (b *board) loggedIn(err error) {
+	switch {
+	case err == nil && b.barred.Swap(0) >= barredAfter:
+		b.f.barred.Add(-1)
+	case errors.Is(err, mqtt.ErrLogin) && b.barred.Add(1) == barredAfter && b.f.barred.Add(1) <= mostBarred:
+		b.f.cfg.Log.Warn("the server refuses the board's password. If it was rotated ('doorlab board rotate'), write the new one into the board's "+
+			"'password' in the world file of 'doorlab boards', and start that again. If the server refuses every board, start both with the same "+
+			"--secret-file or --seed", "board", b.id)
+	}
 }
 
 // connect dials, subscribes, says hello and waits for the answer.

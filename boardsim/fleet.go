@@ -75,6 +75,7 @@ type Fleet struct {
 	jumped atomic.Int64 // domain ms at the end of the last jump
 	deafen func()       // to jumps; nil on a clock without
 	online atomic.Int64
+	barred atomic.Int64          // boards whose logins are refused
 	failed atomic.Pointer[error] // error of the last failed connection
 	wg     sync.WaitGroup        // connection attempts
 }

@@ -125,7 +125,7 @@ func TestClientsFail(t *testing.T) {
 
 func play(t *testing.T, run []string) {
 	w := world.Default(1, 4)
-	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, DataDir: t.TempDir(), Control: "127.0.0.1:0", Wait: 500 * time.Millisecond})
+	tb, err := testbed.Start(t.Context(), testbed.Config{World: w, DataDir: t.TempDir(), Control: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

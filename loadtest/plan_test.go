@@ -53,7 +53,8 @@ func TestBadPlans(t *testing.T) {
 		"needs": {"pacer: sine\nrate: 3\nto: 5\nduration: 1s\n", []string{
 			"p.yaml:1:1: amplitude is needed with pacer: sine", "p.yaml:1:1: period is needed with pacer: sine", "p.yaml:3:1: to must be left out with pacer: sine; it belongs to pacer: ramp or search"}},
 		"stages": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s}\n  - {rate: 5}\n  - {rate: -1, duration: 1s}\n", []string{
-			`p.yaml:5:12: "-1" is not a valid rate, write it like 300 or 300/s`}},
+			`p.yaml:5:12: "-1" is out of range, a rate is 0 to 1,000,000`}},
+		"too much":     {"rate: 99999999/s\nduration: 1s\n", []string{`p.yaml:1:7: "99999999/s" is out of range, a rate is 0 to 1,000,000`}},
 		"not a number": {"rate: NaN/s\nduration: 1s\n", []string{`p.yaml:1:7: "NaN/s" is not a valid rate, write it like 300 or 300/s`}},
 		"stage's thresholds": {"pacer: stages\nstages:\n  - {rate: 5, duration: 1s, thresholds: {p99_al: 1s}}\n", []string{
 			`p.yaml:3:42: unknown threshold "p99_al", did you mean "p99_all"?`}},

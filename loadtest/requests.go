@@ -31,7 +31,8 @@ type Requests struct {
 	Import     Share `yaml:"import,omitempty" json:"import,omitempty" jsonschema:"description=imports 20 new customers"`
 }
 
-// Kinds of requests besides a door command. Each is the outcome of those that succeed; those that don't are rejected.
+// Kinds of requests besides a door command. Each is the outcome of those that succeed; those that don't are rejected, except
+// a link whose board was offline, refused or silent.
 const (
 	register   vocab.Outcome = "register"
 	reregister vocab.Outcome = "reregister"

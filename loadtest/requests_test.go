@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ const everyKind = "{command: 30%, register: 20%, reregister: 8%, revoke: 10%, pe
 // tell, or that refer to a permit that doesn't exist.
 type partners struct {
 	*fake
-	fails string // a path that is answered 503
+	fails   string // a path that is answered 503
+	failure string // the body of those answers, "" = overloaded
 
 	mu      sync.Mutex
 	busy    map[string]bool
@@ -70,7 +72,7 @@ func (p *partners) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	delete(p.busy, ref)
 	if p.fails != "" && strings.HasSuffix(path, p.fails) {
-		reply(w, 503, `{"error":"overloaded","message":"no","statusCode":503}`)
+		reply(w, 503, cmp.Or(p.failure, `{"error":"overloaded","message":"no","statusCode":503}`))
 		return
 	}
 	if path == "/space/v1/partner/entry-permits" && r.Method == http.MethodPost {
@@ -150,6 +152,28 @@ thresholds: {errors: 0, p99_records: 1s, import_min: 1, register_max: 0}`), o)
 			}
 		}
 	})
+}
+
+// TestLinkInAnOutage: a link that the board's line keeps from opening counts as offline, as a command does, and breaks no
+// limit of errors; one that is denied is rejected.
+func TestLinkInAnOutage(t *testing.T) {
+	t.Parallel()
+	for failure, want := range map[string]vocab.Outcome{
+		`{"error":"store_offline","message":"no","statusCode":503,"details":{"reason":"offline","commandId":"cmd_1"}}`: vocab.Offline,
+		`{"error":"store_offline","message":"no","statusCode":503,"details":{"reason":"refused"}}`:                     rejected, // of another status
+		`{"error":"storage_unavailable","message":"no","statusCode":503}`:                                              rejected,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newPartners()
+			f.fails, f.failure = "/entry/open", failure
+			target, o := bubble(f.fake)
+			o.transport = memory{f}
+			res, err := Run(t.Context(), target, mustParse(t, "rate: 100/s\nduration: 30s\nrequests: {register: 50%, link: 50%}\nthresholds: {errors: 0}"), o)
+			if err != nil || res.outcome(want).Count < 100 || (res.Verdict == Pass) != (want == vocab.Offline) || res.outcome(link).Count != 0 {
+				t.Errorf("%s: %s with %d %s, %v; want at least 100 of them, PASS only if offline", failure, res.Verdict, res.outcome(want).Count, want, err)
+			}
+		})
+	}
 }
 
 // TestMixedScope: if a key lacks the scope for the plan, this is reported before anything is sent.

@@ -17,7 +17,7 @@ import (
 
 // Outcomes of a hit besides a command's, of which each is a right answer.
 const (
-	rejected   vocab.Outcome = "rejected" // any other answer; of a request that isn't a command, any but a success
+	rejected   vocab.Outcome = "rejected" // any other answer; of a request that is neither command nor link, any but a success
 	noAnswer   vocab.Outcome = "error"    // none at all
 	everything vocab.Outcome = "all"      // only in reports and thresholds
 )

@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -34,11 +35,17 @@ func (r Rate) MarshalText() ([]byte, error) {
 	return []byte(strconv.FormatFloat(float64(r), 'f', -1, 64) + "/s"), nil
 }
 
+// mostRate is the highest number in a rate, whatever its unit.
+const mostRate = 1e6
+
 func (r *Rate) UnmarshalText(b []byte) error {
 	num, per, _ := strings.Cut(unquote(b), "/")
 	div, known := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[per]
 	v, err := strconv.ParseFloat(num, 64)
-	if err != nil || !known || !(v >= 0 && v <= 1e6) {
+	switch {
+	case err == nil && known && (v < 0 || v > mostRate):
+		return fmt.Errorf("%q is out of range, a rate is 0 to %s", unquote(b), amount.Number(float64(mostRate)))
+	case err != nil || !known || math.IsNaN(v):
 		return fmt.Errorf("%q is not a valid rate, write it like 300 or 300/s", unquote(b))
 	}
 	*r = Rate(v / div)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/loopback"
+	"github.com/doorlab/doorlab/internal/vocab"
 )
 
 // Headers between source, wire and collector; none of them leaves the process.
@@ -94,6 +95,9 @@ func (w *wire) send(ctx context.Context, h *hit, token string) (answer, error) {
 	return w.api.call(ctx, w.via, r)
 }
 
+// statusOfLink is the status of a link whose board was offline, refused or silent: nobody who is denied gets that far.
+var statusOfLink = map[vocab.Outcome]int{vocab.Offline: http.StatusServiceUnavailable, vocab.Refused: http.StatusBadGateway, vocab.NoResponse: http.StatusGatewayTimeout}
+
 // response passes the answer to vegeta, together with what was read from it, in headers.
 func (a answer) response(req *http.Request, h *hit) *http.Response {
 	outcome := a.outcome
@@ -101,6 +105,8 @@ func (a answer) response(req *http.Request, h *hit) *http.Response {
 		outcome = ""
 		if a.status == http.StatusOK || a.status == http.StatusCreated {
 			outcome = h.kind
+		} else if h.kind == link && statusOfLink[a.said] == a.status { // [ENT-3] it ends in the same outcomes as a command
+			outcome = a.said
 		}
 	}
 	outcome = cmp.Or(outcome, rejected)

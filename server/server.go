@@ -261,7 +261,7 @@ type ControlHooks struct {
 	Moved        func(now time.Time)
 	WriteHistory func(w io.Writer, since int64) error
 	Record       func(on bool) (history.Position, error)
-	Timeline     func(placeID string) (*why.Timeline, error) // the recording of a place
+	Timeline     func(placeID string, until *why.Line) (*why.Timeline, error) // the recording of a place
 	Inbox        console.Inbox
 }
 

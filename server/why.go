@@ -17,11 +17,15 @@ func (s *Server) explain(h ControlHooks) console.Explain {
 	return console.Explain{Door: s.store.Door, Place: s.store.Place, Places: s.store.Places, Doors: s.store.Doors, Visitor: s.visitor, OnSite: s.onsite, Timeline: h.Timeline}
 }
 
-// visitor turns a phone, an entry token or a grant into the hashes by which recordings know the person.
-// fail.ErrNotFound for an unknown grant.
-func (s *Server) visitor(placeID, phone, token, grantID string) (v console.Visitor, err error) {
-	if grantID != "" {
-		g, err := s.store.Grant(grantID)
+// visitor turns what is known of a person into the hashes by which recordings know them. fail.ErrNotFound for an unknown
+// grant.
+func (s *Server) visitor(placeID string, by console.Person) (v console.Visitor, err error) {
+	key := access.NewPhoneKey(s.secret.Of("phones"), placeID)
+	v.PhoneHash, v.TokenHash = by.PhoneHash, by.TokenHash
+	phone := by.Phone
+	switch {
+	case by.GrantID != "":
+		g, err := s.store.Grant(by.GrantID)
 		if err == nil && g.PlaceID != placeID {
 			err = fail.ErrNotFound
 		}
@@ -29,21 +33,29 @@ func (s *Server) visitor(placeID, phone, token, grantID string) (v console.Visit
 			return v, err
 		}
 		phone = g.Phone
-	}
-	if token != "" {
-		g, err := s.store.GrantByLink(grant.HashLink(token))
+	case by.Token != "":
+		g, err := s.store.GrantByLink(grant.HashLink(by.Token))
 		if err != nil && !errors.Is(err, fail.ErrNotFound) {
 			return v, err
 		}
-		v.TokenHash, phone = access.HashToken(placeID, token), ""
-		if g.PlaceID == placeID {
+		if v.TokenHash = access.HashToken(placeID, by.Token); g.PlaceID == placeID {
 			phone = g.Phone
 		}
-	} else {
-		phone = access.National(phone)
-		v.PhoneHash = access.NewPhoneKey(s.secret.Of("phones"), placeID).Hash(phone)
+	case by.TokenHash != "":
+		phone, err = s.store.PhoneOfToken(placeID, by.TokenHash)
+	case by.PhoneHash != "":
+		phone, err = s.store.PhoneWhich(placeID, func(phone string) bool { return key.Hash(phone) == by.PhoneHash })
 	}
-	v.Actor, v.Label = access.MaskPhone(phone)
+	if err != nil {
+		return v, err
+	}
+	phone = access.National(phone)
+	if v.TokenHash == "" && v.PhoneHash == "" {
+		v.PhoneHash = key.Hash(phone)
+	}
+	if v.Actor, v.Label = access.MaskPhone(phone); phone == "" && by.PhoneHash != "" {
+		v.Actor = "" // records of everybody unknown have the same one
+	}
 	v.Left, err = s.left(placeID, phone)
 	return v, err
 }

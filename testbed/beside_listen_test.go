@@ -1,6 +1,8 @@
 package testbed
 
 import (
+	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -46,5 +48,33 @@ func TestListenersBeside(t *testing.T) {
 	}
 	if _, err := Start(t.Context(), Config{World: tb.cfg.World, DataDir: t.TempDir(), Debug: "0.0.0.0:0"}); err == nil || !strings.Contains(err.Error(), "--debug-addr") {
 		t.Errorf("profiles off loopback: %v, want an error that names --debug-addr", err)
+	}
+}
+
+// brokenListener fails when it is asked for the first connection.
+type brokenListener struct {
+	net.Listener
+	closed chan struct{}
+}
+
+func (l brokenListener) Accept() (net.Conn, error) { return nil, errors.New("out of descriptors") }
+
+func (l brokenListener) Close() error {
+	close(l.closed)
+	return l.Listener.Close()
+}
+
+// A listener of metrics that fails during a run says so at the end; one that is stopped doesn't.
+func TestMetricsListenerFails(t *testing.T) {
+	t.Parallel()
+	nothing := http.NotFoundHandler()
+	broken := brokenListener{must.Get(net.Listen("tcp", "127.0.0.1:0"))(t), make(chan struct{})}
+	stop := serveMetrics(broken, nothing)
+	<-broken.closed // the server has given it up
+	if err := stop(); err == nil || !strings.Contains(err.Error(), "failed during the run: out of descriptors") {
+		t.Errorf("a broken listener ends with %v, want its error", err)
+	}
+	if err := serveMetrics(must.Get(net.Listen("tcp", "127.0.0.1:0"))(t), nothing)(); err != nil {
+		t.Errorf("a listener that is stopped ends with %v, want no error", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/doorlab/doorlab/internal/browser"
 	"github.com/doorlab/doorlab/internal/client"
@@ -21,7 +20,7 @@ func breakDisk(t *testing.T, lab client.Client, state string) {
 // free again. A full disk answers at once [CMD-4].
 func TestBadDiskOfALab(t *testing.T) {
 	t.Parallel()
-	tb := begin(t, Config{Virtual: true, NotAfter: 300 * time.Millisecond})
+	tb := begin(t, Config{Virtual: true})
 	c, lab := partner(t, tb, 1), tb.lab()
 	door := tb.cfg.World.Places[1].Boards[0].Doors[0].ID
 	for _, state := range []string{"stalled", "full"} {

@@ -2,10 +2,12 @@ package testbed
 
 import (
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
@@ -64,4 +66,44 @@ func seatOf(t *testing.T, s *Testbed, id string) int64 {
 	var seat struct{ AppliedRevision int64 }
 	clienttest.Do(t, client.Client{Base: s.Ready.Control, Token: "token"}, http.MethodGet, "/lab/v1/seats/"+id, nil, &seat)
 	return seat.AppliedRevision
+}
+
+// said are the lines of a log as they are written.
+type said chan string
+
+func (s said) Write(b []byte) (int, error) {
+	s <- string(b)
+	return len(b), nil
+}
+
+// TestRotatedElsewhere: a board in another process whose password was rotated at the server stays out, and its fleet's log
+// says what to do. Following that brings it back.
+func TestRotatedElsewhere(t *testing.T) {
+	t.Parallel()
+	w := world.Default(1, 2)
+	s := must.Get(Start(t.Context(), Config{World: w, Seeded: true, DataDir: t.TempDir(), Control: "127.0.0.1:0", ControlToken: "token"}))(t)
+	t.Cleanup(func() { _ = s.Stop() })
+	b := &w.Places[1].Boards[0]
+	log := make(said, 100)
+	config := FleetConfig{World: w, Broker: strings.TrimPrefix(s.Ready.MQTT, "tcp://"), DataDir: t.TempDir(), Log: slog.New(slog.NewTextHandler(log, nil))}
+	f := must.Get(StartFleet(t.Context(), config))(t)
+	var out struct{ Password string }
+	clienttest.Do(t, client.Client{Base: s.Ready.Control, Token: "token"}, http.MethodPost, "/lab/v1/boards/"+b.ID+"/rotate", nil, &out)
+	select {
+	case line := <-log:
+		if !strings.Contains(line, "write the new one into the board's 'password' in the world file") || !strings.Contains(line, "board="+b.ID) {
+			t.Errorf("the log says %q, want what to do with the board", line)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the log says nothing within a minute, want what to do")
+	}
+	if len(log) > 0 {
+		t.Errorf("the log goes on: %q; want one line, because only one board is out", <-log)
+	}
+	must.OK(t, f.Stop())
+	config.World = world.Default(1, 2)
+	mended := &config.World.Places[1].Boards[0]
+	mended.Password, mended.Given = out.Password, true    // as a world file does
+	again := must.Get(StartFleet(t.Context(), config))(t) // once its boards are connected
+	must.OK(t, again.Stop())
 }

@@ -101,9 +101,10 @@ func (t *Testbed) writeHistory(w io.Writer, seq int64) error {
 	return t.spool.WriteSince(w, seq)
 }
 
-// timeline is the recording of a place. If nothing is being recorded, it starts a recording.
-func (t *Testbed) timeline(placeID string) (*why.Timeline, error) {
-	out := &why.Timeline{PlaceID: placeID}
+// timeline is the recording of a place, up to a line of a board's journal if one is given. If nothing is being recorded, it
+// starts a recording.
+func (t *Testbed) timeline(placeID string, until *why.Line) (*why.Timeline, error) {
+	out := &why.Timeline{PlaceID: placeID, Until: until}
 	if t.spool == nil {
 		return out, t.History.Each(0, func(e *history.Event) error { out.Add(e); return nil })
 	}

@@ -128,9 +128,20 @@ func readLab(dir, file string) (*lab, error) {
 	}
 	var l lab
 	if err := json.Unmarshal(b, &l); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w", file, err)
+		return nil, damaged(file, "it isn't what doorlab wrote ("+err.Error()+")")
+	}
+	if l.Seed < 1 {
+		return nil, damaged(file, "it has no seed")
 	}
 	return &l, nil
+}
+
+// damaged says what to do about a lab file that can't be read as one.
+func damaged(file, what string) error {
+	if file != labFile { // a fleet's: the boards' own files don't depend on it
+		return fmt.Errorf("%s is damaged: %s; restore it from a backup, or name another data directory", file, what)
+	}
+	return fmt.Errorf("%s is damaged: %s; restore it from a backup, or remove it and start over with --init (what is left moves to a subfolder)", file, what)
 }
 
 // RememberedSeed is the seed with which a data directory was made, and the world file's own; 0 if it has none.

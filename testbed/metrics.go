@@ -2,6 +2,8 @@ package testbed
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"runtime"
@@ -66,15 +68,26 @@ func metricsPage(sources ...prometheus.Gatherer) http.Handler {
 }
 
 // ServeMetrics shows what a command counts while it runs, and what its process uses, on a listener of its own, until stop
-// is called. addr is host:port; version is as in Config; url is the page.
+// is called. addr is host:port; version is as in Config; url is the page. stop returns the error with which the listener
+// ended before that, if it did.
 func ServeMetrics(addr, version string, of prometheus.Gatherer) (url string, stop func() error, err error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return "", nil, taken("metrics", addr, err)
 	}
+	return "http://" + l.Addr().String() + "/metrics", serveMetrics(l, metricsPage(ofProcess(version), of)), nil
+}
+
+func serveMetrics(l net.Listener, page http.Handler) (stop func() error) {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metricsPage(ofProcess(version), of))
-	server := listen.Server(listen.LoopbackHosts(l.Addr(), mux))
-	go func() { _ = listen.Serve(server, l) }() // ends with stop
-	return "http://" + l.Addr().String() + "/metrics", server.Close, nil
+	mux.Handle("GET /metrics", page)
+	server, ended := listen.Server(listen.LoopbackHosts(l.Addr(), mux)), make(chan error, 1)
+	go func() { ended <- listen.Serve(server, l) }()
+	return func() error {
+		closed := server.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("the listener on %s failed during the run: %w", l.Addr(), err)
+		}
+		return closed
+	}
 }

@@ -129,6 +129,7 @@ func TestWhyRefuses(t *testing.T) {
 	t.Parallel()
 	tb := begin(t, Config{})
 	door, place := tb.cfg.World.Places[1].Boards[0].Doors[0].ID, tb.cfg.World.Places[0].ID
+	const noon = "2026-10-05T12:00:00Z"
 	for query, want := range map[string]string{
 		"why?doorId=" + door:                                         "missing_field",
 		"why?phone=01011112222":                                      "missing_field",
@@ -137,6 +138,10 @@ func TestWhyRefuses(t *testing.T) {
 		"why?doorId=" + door + "&phone=01011112222&at=noon":          "invalid_timestamp",
 		"why?doorId=dor_nope&phone=01011112222":                      "device_not_found",
 		"why?doorId=" + door + "&phone=01011112222&placeId=" + place: "device_not_found",
+		"why?doorId=" + door + "&journalSeq=0":                       "invalid_field",
+		"why?doorId=" + door + "&journalSeq=1&at=" + noon:            "invalid_field",
+		"why?doorId=" + door + "&journalSeq=99":                      "not_found",
+		"why?doorId=" + door + "&journalSeq=99&grantId=gr":           "invalid_field",
 		"exposure":                  "missing_field",
 		"exposure?placeId=plc_nope": "place_not_found",
 	} {

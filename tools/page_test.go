@@ -187,7 +187,7 @@ func (b *pageBoard) command(payload []byte) {
 func (b *pageBoard) agree(atLeast int64) int64 {
 	t := b.t
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		select {
 		case rev := <-b.agreed:

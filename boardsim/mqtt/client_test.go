@@ -101,7 +101,8 @@ func TestConnectFails(t *testing.T) {
 		want error // nil = any error
 		took time.Duration
 	}{
-		"wrong password":           {&server{connack: 5}, nil, 0},
+		"wrong password":           {&server{connack: 5}, mqtt.ErrLogin, 0},
+		"wrong name or password":   {&server{connack: 4}, mqtt.ErrLogin, 0},
 		"server unavailable":       {&server{connack: 3}, nil, 0},
 		"subscription refused":     {&server{suback: 0x80}, mqtt.ErrRefused, 0},
 		"no answer":                {&server{quiet: map[byte]bool{packets.Connect: true}}, mqtt.ErrTimeout, answer},

@@ -60,7 +60,11 @@ func (l *light) Connect(topics []string) error {
 	pk.Connect = packets.ConnectParams{ProtocolName: []byte("MQTT"), Clean: true, Keepalive: uint16(l.cfg.KeepAlive / time.Second),
 		ClientIdentifier: l.cfg.BoardID, UsernameFlag: true, Username: []byte(l.cfg.BoardID), PasswordFlag: true, Password: []byte(l.cfg.Password)}
 	codes, err := l.ask(&pk, packets.Connack)
-	if err == nil && codes[0] != 0 {
+	switch {
+	case err != nil || codes[0] == 0:
+	case codes[0] == 4 || codes[0] == packets.Err3NotAuthorized.Code: // 4: bad user name or password
+		err = ErrLogin
+	default:
 		err = fmt.Errorf("%w: code %d", ErrRefused, codes[0])
 	}
 	if err == nil {

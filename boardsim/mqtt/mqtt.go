@@ -49,6 +49,7 @@ var (
 	ErrSilent  = errors.New("mqtt: the server is silent")
 	ErrTimeout = errors.New("mqtt: the server does not answer")
 	ErrRefused = errors.New("mqtt: refused by the server")
+	ErrLogin   = errors.New("mqtt: the server refuses the board's name or password")
 )
 
 // New returns the client of that name; any name but Light means Paho.

@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/eclipse/paho.mqtt.golang/packets"
 )
 
 // pahoClient is the reference.
@@ -37,7 +39,10 @@ func silence(err error) error {
 
 // Connect implements Client.
 func (p *pahoClient) Connect(topics []string) error {
-	if err := p.await(p.c.Connect()); err != nil {
+	switch err := p.await(p.c.Connect()); {
+	case errors.Is(err, packets.ErrorRefusedBadUsernameOrPassword), errors.Is(err, packets.ErrorRefusedNotAuthorised):
+		return ErrLogin
+	case err != nil:
 		return err
 	}
 	filters := map[string]byte{}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,10 +25,17 @@ const patience = time.Minute
 // they were answered by status. One without an answer is an error.
 func (x *torture) strike(name string, n int) (answers map[string]int) {
 	x.t.Helper()
+	return x.strikeWhile(name, n, func(func() int) {})
+}
+
+// strikeWhile is strike; meanwhile is called once all are on their way, and can ask how many have been answered.
+func (x *torture) strikeWhile(name string, n int, meanwhile func(answered func() int)) (answers map[string]int) {
+	x.t.Helper()
 	answers = map[string]int{}
 	ctx, cancel := context.WithTimeout(x.t.Context(), patience)
 	defer cancel()
 	var mu sync.Mutex
+	var over atomic.Int64
 	var all sync.WaitGroup
 	began := time.Now()
 	for i := range n {
@@ -36,6 +45,7 @@ func (x *torture) strike(name string, n int) (answers map[string]int) {
 		x.keys.mu.Unlock()
 		all.Go(func() {
 			got, err := x.keys.send(ctx, door, key)
+			over.Add(1)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -51,6 +61,7 @@ func (x *torture) strike(name string, n int) (answers map[string]int) {
 			}
 		})
 	}
+	meanwhile(func() int { return int(over.Load()) })
 	all.Wait()
 	x.t.Logf("%s: %d callers were answered within %s: %v", name, n, time.Since(began).Round(time.Millisecond), answers)
 	return answers
@@ -179,11 +190,13 @@ func TestSIGTERMDuringAStall(t *testing.T) {
 	x.keys.waitFor(20)
 	x.stop()
 	d.turn(diskHeld, 0)
-	answered := make(chan map[string]int)
-	go func() { answered <- x.strike("SIGTERM", 40) }()
-	x.ready("held", http.StatusServiceUnavailable) // by now they have been taken, too
-	must.OK(t, x.server.cmd.Process.Signal(syscall.SIGTERM))
-	only(t, "SIGTERM", <-answered, "503", "504")
+	only(t, "SIGTERM", x.strikeWhile("SIGTERM", 40, func(answered func() int) {
+		x.ready("held", http.StatusServiceUnavailable)
+		for answered()+int(metric(t, x.lab.Base, "doorlab_http_requests_in_flight")) < 40 { // net/http hangs up on a request that comes later
+			runtime.Gosched()
+		}
+		must.OK(t, x.server.cmd.Process.Signal(syscall.SIGTERM))
+	}), "503", "504")
 	d.turn(diskFine, 0)
 	<-x.server.ended
 	x.again()

@@ -135,7 +135,7 @@ func costOfSome(t *testing.T, cells []shard.Shard, dir, file, plan string, route
 	return cpu, commits
 }
 
-// metric is the value of a counter, or how often a histogram has seen something.
+// metric is the value of a counter or a gauge, or how often a histogram has seen something.
 func metric(t *testing.T, base, name string) float64 {
 	t.Helper()
 	families, err := metricsOf(base)
@@ -143,5 +143,5 @@ func metric(t *testing.T, base, name string) float64 {
 		t.Fatalf("%s has no %s: %v", base, name, err)
 	}
 	m := families[name].GetMetric()[0]
-	return m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+	return m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
 }

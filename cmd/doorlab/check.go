@@ -129,7 +129,7 @@ func (x *checking) once(c *cobra.Command, e *env, args []string) (err error) {
 			res.Note("compared with %s: %s", x.since, report.Since(was, *res))
 		}
 	})
-	return cmp.Or(err, end(out))
+	return end(out, err)
 }
 
 // knownVars rejects a --var that no file uses, because it would change nothing.

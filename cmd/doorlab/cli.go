@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -158,7 +159,7 @@ func runQuietly(ctx context.Context, args ...string) (code int, out, errs string
 
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "doorlab",
+		Use: "doorlab", Annotations: aGroup,
 		Short: "Simulate, load-test and judge unattended-store access control",
 		Long: `doorlab runs an unattended store on your machine: the access-control API server, its
 MQTT broker and thousands of simulated door boards, on a clock you can move. It breaks
@@ -249,7 +250,7 @@ func helps(root *cobra.Command, e *env) {
 func shells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()                                 // it will write to where root writes now
 	if c, _, err := root.Find([]string{"completion"}); err == nil { // man pages go without
-		c.Args, c.RunE = subcommand("completion"), func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.Annotations, c.Args, c.RunE = aGroup, subcommand("completion"), func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 }
 
@@ -270,8 +271,8 @@ func flagError(c *cobra.Command, err error) error {
 		name := unknown.GetSpecifiedName()
 		hint := ""
 		best := near.Name(name, flagNames(c))
-		if name == "target" && c.Flags().Lookup("url") != nil { // its name at check and load
-			best = "url"
+		if best == "" || name == "target" { // "target" is the name of --url at check and load
+			best = elsewhere(c, name)
 		}
 		if best != "" {
 			hint = ", did you mean --" + best + "?"
@@ -281,7 +282,28 @@ func flagError(c *cobra.Command, err error) error {
 	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return usagef("--%s %q: %s", value.GetFlag().Name, value.GetValue(), flagReason(err))
 	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return usagef("%s ('%s --help' lists them)", of(c, "unknown flag -"+unknown.GetSpecifiedName()), c.CommandPath())
+	}
 	return usagef("%s", of(c, err.Error()))
+}
+
+// others are names that flags have in other tools, or at other commands of ours, with ours.
+var others = map[string][]string{
+	"url": {"target"}, "target": {"base-url", "host"}, "http": {"address", "addr", "port", "listen"},
+	"out":  {"junit", "report-junit", "report", "report-html", "report-json", "report-tap", "html", "output", "output-dir", "summary-export"},
+	"rate": {"vus", "users", "qps", "rps", "concurrency", "connections"},
+	"json": {"format"}, "control-token": {"token", "api-key"}, "only": {"filter", "grep", "run", "glob"}, "label": {"tag", "tags"}, "var": {"variable", "env"},
+}
+
+// elsewhere is the flag of a command that does what a flag of that name does elsewhere; "" = none.
+func elsewhere(c *cobra.Command, name string) string {
+	for ours, theirs := range others {
+		if c.Flags().Lookup(ours) != nil && slices.Contains(theirs, name) {
+			return ours
+		}
+	}
+	return ""
 }
 
 // of puts a command's name before what is wrong with its arguments.
@@ -296,7 +318,7 @@ Examples:
 {{.Example}}
 {{end}}
 Usage:
-  {{if .Runnable}}{{.UseLine}}{{else}}{{.CommandPath}} COMMAND{{end}}
+  {{if and .Runnable (not (index .Annotations "group"))}}{{.UseLine}}{{else}}{{.CommandPath}} COMMAND{{end}}
 {{if .HasAvailableSubCommands}}
 {{if .Groups}}{{$all := .Commands}}Commands:
 {{range $g := .Groups}}

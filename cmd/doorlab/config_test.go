@@ -80,7 +80,7 @@ func TestEveryWrongValueOfAFile(t *testing.T) {
 	at := "doorlab: --config: " + file
 	want := `doorlab: --clock "vrtual": must be one of real, virtual` + "\n" +
 		at + `:2:1: link "tpc": must be one of memory, tcp` + "\n" +
-		at + `:3:1: http "5": must be host:port (port 0 picks a free one)` + "\n" +
+		at + `:3:1: http "5": must be host:port, such as 127.0.0.1:5 (port 0 picks a free one)` + "\n" +
 		at + ":1:1: boards -5: must be 0 to 2000000\n"
 	if code, _, errs := runQuietly(t.Context(), "up", "--config", file, "--clock", "vrtual", "--client", "pahoo"); code != codeUsage || errs != want {
 		t.Errorf("got exit %d and\n%s\nwant %d and\n%s", code, errs, codeUsage, want)

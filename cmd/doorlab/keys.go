@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,11 @@ func keysCreate(e *env) *cobra.Command {
 				return usagef("keys create: --place is missing; 'doorlab place list' shows the places")
 			}
 			var out struct{ KeyID, APIKey string }
-			body := map[string]any{"placeId": l.place(place), "name": name, "scopes": scopes, "sim": sim}
+			placeID := l.place(place)
+			if sim {
+				l.simulates(placeID)
+			}
+			body := map[string]any{"placeId": placeID, "name": name, "scopes": scopes, "sim": sim}
 			if err := l.do(http.MethodPost, "/keys", body, &out, func() { fmt.Fprintf(l.out, "%s %s\n", out.KeyID, out.APIKey) }); err != nil {
 				return err
 			}
@@ -108,6 +113,32 @@ func keysCreate(e *env) *cobra.Command {
 			c.Flags().StringSliceVar(&scopes, "scope", []string{"space:partner", "device:door"}, "scopes of the key")
 			c.Flags().BoolVar(&sim, "sim", false, `let the key simulate outcomes with "sim:" reasons (test places only)`)
 		})
+}
+
+// simulates refuses --sim for a live place: the key would be made, and the place would ignore it. Beside a stopped server,
+// nobody knows what kind a place is.
+func (l labCall) simulates(placeID string) {
+	list, err := l.Places(l.c.Context())
+	if err != nil {
+		return
+	}
+	tests, live := []string{}, ""
+	for _, p := range list {
+		switch {
+		case p.Kind == "test":
+			tests = append(tests, p.Name)
+		case p.PlaceID == placeID:
+			live = p.Name
+		}
+	}
+	if live == "" {
+		return
+	}
+	instead := "leave out --sim"
+	if len(tests) > 0 {
+		instead += ", or give --place " + strconv.Quote(tests[0])
+	}
+	*l.failed = usagef("keys create: --sim works in test places only, and %s is a live place; %s", live, instead)
 }
 
 func keysList(e *env) *cobra.Command {

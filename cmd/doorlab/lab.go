@@ -128,10 +128,13 @@ func orElse(s *string, missing string) string {
 	return *s
 }
 
+// aGroup marks commands that only have commands, and show their help when they are run alone.
+var aGroup = map[string]string{"group": "yes"}
+
 // group is a command that only has commands of its own.
 func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
-		Use: use, Short: short, Example: example,
+		Use: use, Short: short, Example: example, Annotations: aGroup,
 		Args: subcommand(use),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -40,6 +40,16 @@ func onLab(tb *testbed.Testbed, out, errs io.Writer) *env {
 	}}
 }
 
+// seqOf is the number of the journal's first line with a word; "" = there is none.
+func seqOf(journal, word string) string {
+	for line := range strings.Lines(journal) {
+		if strings.Contains(line, word) {
+			return strings.Fields(line)[0]
+		}
+	}
+	return ""
+}
+
 // TestByHand: what a person does with the control API from the command line.
 func TestByHand(t *testing.T) {
 	t.Parallel()
@@ -83,6 +93,8 @@ func TestByHand(t *testing.T) {
 	holds(out, door+" force")
 	out, _ = run(codeOK, "board", "journal", board)
 	holds(out, "deny")
+	out, _ = run(codeOK, "why", "--place", tb.Ready.Places[1].Name, "--door", door, "--line", seqOf(out, "deny"))
+	holds(out, "Somebody unknown at ")
 	out, _ = run(codeOK, "board", "detach", board)
 	holds(out, "password")
 	run(codeOK, "board", "attach", board)
@@ -206,7 +218,9 @@ func mistakes(board string) map[string][]string {
 		"--control is empty":                              {"keys", "list", "--control", ""},
 		`no simulated board "brd_nope"`:                   {"board", "show", "brd_nope"},
 		`board: unknown command "lst"`:                    {"board", "lst"},
-		"give --door and one of --phone and --link":       {"why", "--place", "plc_x", "--phone", "01099998888"},
+		"give --door and one of --phone, --link and":      {"why", "--place", "plc_x", "--phone", "01099998888"},
+		"one of --phone, --link and --line, or":           {"why", "--place", "plc_x", "--door", "dor_x", "--phone", "01099998888", "--line", "1"},
+		"--line says which moment is meant":               {"why", "--place", "plc_x", "--door", "dor_x", "--line", "1", "--at", "2026-10-05T09:00:00Z"},
 		`no place "Nowhere"`:                              {"why", "--place", "Nowhere", "--exposure"},
 		"name the place whose requests are to be deleted": {"inbox", "clear"},
 		`no request "x1" in the inbox; pass a number`:     {"inbox", "show", "x1"},

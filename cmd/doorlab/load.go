@@ -134,7 +134,7 @@ func (f *loadFlags) run(ctx context.Context, e *env, file string) (err error) {
 		return err
 	}
 	err = runLoad(ctx, e, &f.targetFlags, &f.view, plan, f.o)
-	return cmp.Or(err, end(f.o.OutDir))
+	return end(f.o.OutDir, err)
 }
 
 // override is the plan with the flags' rate and duration.

@@ -59,6 +59,7 @@ func TestOperatorByHand(t *testing.T) {
 		"place door: nothing to change":       {"place", "door", door},
 		"--max-hours 721: must be 1 to 720":   {"place", "door", door, "--max-hours", "721"},
 		"--limit 0: must be 1 to 500":         {"audit", "--limit", "0"},
+		"is a live place; leave out --sim, or give --place \"" + w.Places[0].Name + "\"": {"keys", "create", "--place", place.Name, "--sim"},
 	} {
 		_, errs := run(codeUsage, args...)
 		holds(errs, part)

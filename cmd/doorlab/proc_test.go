@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -138,10 +140,26 @@ func (p *proc) kill() {
 	<-p.ended
 }
 
-// freeAddr is an address that is free now.
+// freeAddr is freePort for a test.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return must.Get(freePort())(t)
+}
+
+// freePort looks at these, from anywhere, because other tests may run beside this process.
+var (
+	firstPort  = rand.Int64N(20_000)
+	portsTried atomic.Int64
+)
+
+// freePort finds an address that is free, and stays so while nobody listens there, as during a restart: its port is below those
+// that the kernel gives to ":0" and to outgoing connections.
+func freePort() (addr string, err error) {
+	for range 1000 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+(firstPort+portsTried.Add(1))%20_000)); err == nil {
+			return l.Addr().String(), l.Close()
+		}
+	}
+	return "", err
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/scenarios"
@@ -36,6 +38,9 @@ func scenarioFiles(args []string, wanted func(file string) bool) ([]*engine.File
 			}
 		case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(arg, `/\.`):
 			hint := near.Hint(arg, names)
+			if family := each.If(names, func(n string) bool { return strings.HasPrefix(n, arg+"_") }); len(family) > 1 {
+				hint = fmt.Sprintf("; %s begin with it: --only '%s_*'", amount.Many(len(family), "scenario"), arg)
+			}
 			if _, err := os.Stat(arg + ".yaml"); err == nil {
 				hint = ", did you mean " + arg + ".yaml?"
 			}

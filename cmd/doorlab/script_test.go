@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":     exits,
 			"oneline":   oneLine,
-			"freeport":  freePort,
+			"freeport":  freePorts,
 			"taken":     takenPort,
 			"remember":  remember,
 			"unchanged": unchanged,
@@ -80,12 +80,11 @@ func private(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // freeport NAME... sets each to a free address.
-func freePort(ts *testscript.TestScript, _ bool, names []string) {
+func freePorts(ts *testscript.TestScript, _ bool, names []string) {
 	for _, name := range names {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		addr, err := freePort()
 		ts.Check(err)
-		ts.Setenv(name, l.Addr().String())
-		ts.Check(l.Close())
+		ts.Setenv(name, addr)
 	}
 }
 

@@ -191,10 +191,27 @@ func address(flag, addr string) error {
 		return usagef("--control %q: must be host:port to listen on (port 0 picks a free one); a URL is for commands that call a running server, "+
 			"so pass --control 127.0.0.1:0 here, or unset DOORLAB_CONTROL", addr)
 	}
-	if err != nil || errPort != nil || n < 0 || n > 65535 {
-		return usagef("--%s %q: must be host:port (port 0 picks a free one)", flag, addr)
+	switch {
+	case err == nil && errPort == nil && n >= 0 && n <= 65535:
+		return nil
+	case err == nil && errPort == nil:
+		return usagef("--%s %q: the port must be 0 to 65535 (0 picks a free one)", flag, addr)
 	}
-	return nil
+	return usagef("--%s %q: must be host:port, such as %s (port 0 picks a free one)", flag, addr, likely(addr))
+}
+
+// likely is the address that was probably meant by one that lacks its host or port, or has a scheme.
+func likely(addr string) string {
+	if _, after, ok := strings.Cut(addr, "://"); ok {
+		addr = strings.TrimSuffix(after, "/")
+	}
+	if n, err := strconv.Atoi(addr); err == nil && n >= 0 && n <= 65535 {
+		return net.JoinHostPort("127.0.0.1", addr)
+	}
+	if host, port, err := net.SplitHostPort(addr); err == nil && host != "" && port != "" {
+		return addr
+	}
+	return "127.0.0.1:0"
 }
 
 // ifAny checks an address that may be left out.

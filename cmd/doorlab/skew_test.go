@@ -183,7 +183,7 @@ func TestSkewedMachines(t *testing.T) {
 func skewedLoad(t *testing.T, dir string, run func(_, _ time.Duration, mute bool, args ...string) (int, string, string)) {
 	t.Helper()
 	plan := filepath.Join(dir, "plan.yaml")
-	must.OK(t, os.WriteFile(plan, []byte("name: skewed\nrate: 20\nduration: 2s\nmaxLag: 30s\n"), 0o600))
+	must.OK(t, os.WriteFile(plan, []byte("name: skewed\nrate: 4\nduration: 10s\nmaxLag: 30s\n"), 0o600))
 	for _, c := range []struct {
 		mute bool
 		code int

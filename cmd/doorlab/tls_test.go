@@ -68,7 +68,7 @@ steps:
 
 const smallPlan = `
 name: over tls
-rate: 20
-duration: 1s
+rate: 4
+duration: 5s
 maxLag: 30s
 `

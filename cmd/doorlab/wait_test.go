@@ -25,7 +25,7 @@ func TestWaitSaysWhatToTry(t *testing.T) {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
 			var errs strings.Builder
-			err := waitReady(t.Context(), &env{err: &errs}, nil, url, 2*time.Second)
+			err := waitReady(t.Context(), &env{err: &errs}, nil, url, 10*time.Second)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q in it", err, want)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/why"
 )
@@ -15,21 +16,30 @@ import (
 func whyCommand(e *env) *cobra.Command {
 	var place, phone, link, door, at string
 	var exposure bool
+	var line int
 	c := labCommand(e, "why", "Explain why a person got in at a door, or didn't", `  doorlab why --place Gangnam --phone 01011112222 --door 'Front door'
   doorlab why --place plc_... --link 'http://127.0.0.1:8080/entry?t=...' --door dor_... --at 2026-10-05T09:00:00+09:00
+  doorlab why --place plc_... --door dor_... --line 17    # whoever is behind line 17 of the journal of the door's board
   doorlab why --place plc_... --exposure        # who entered on site with a revoked right`, "no arguments",
 		func(l labCall, _ []string) error {
 			if place == "" {
 				return usagef("why: --place is missing; 'doorlab place list' shows the places")
 			}
-			if !exposure && (door == "" || (phone == "") == (link == "")) {
-				return usagef("why: give --door and one of --phone and --link, or --exposure ('doorlab place show PLACE' lists the doors)")
+			seq := ""
+			if line != 0 {
+				seq = strconv.Itoa(line)
 			}
-			if exposure && phone+link+door+at != "" {
-				return usagef("why: --exposure is about a whole place; leave out --phone, --link, --door and --at")
+			if given := each.If([]string{phone, link, seq}, func(s string) bool { return s != "" }); !exposure && (door == "" || len(given) != 1) {
+				return usagef("why: give --door and one of --phone, --link and --line, or --exposure ('doorlab place show PLACE' lists the doors)")
+			}
+			if exposure && phone+link+seq+door+at != "" {
+				return usagef("why: --exposure is about a whole place; leave out --phone, --link, --line, --door and --at")
+			}
+			if seq != "" && at != "" {
+				return usagef("why: leave out --at: --line says which moment is meant")
 			}
 			placeID := l.place(place)
-			q := query(map[string]string{"placeId": placeID, "doorId": l.door(placeID, door), "phone": phone, "link": link, "at": at})
+			q := query(map[string]string{"placeId": placeID, "doorId": l.door(placeID, door), "phone": phone, "link": link, "journalSeq": seq, "at": at})
 			if exposure {
 				var list []why.Exposed
 				return l.do(http.MethodGet, "/exposure?"+q.Encode(), nil, &list, func() { printExposure(l, list) })
@@ -40,14 +50,22 @@ func whyCommand(e *env) *cobra.Command {
 	c.Flags().StringVar(&place, "place", "", "the place, by id or name")
 	c.Flags().StringVar(&phone, "phone", "", "the person's phone number")
 	c.Flags().StringVar(&link, "link", "", "an entry link, or the token in it")
+	c.Flags().IntVar(&line, "line", 0, "whoever came to the door's reader and led to this line of its board's journal ('doorlab board journal' shows the numbers), at that moment (default: none)")
 	c.Flags().StringVar(&door, "door", "", "the door, by id or name")
 	c.Flags().StringVar(&at, "at", "", "the time in question, RFC 3339; for a future time, the answer assumes that nothing changes (default: now)")
 	c.Flags().BoolVar(&exposure, "exposure", false, "list who entered on site although the server would have denied it")
 	return c
 }
 
+// unknownPerson is how the control API shows somebody whose phone it doesn't know.
+var _, unknownPerson = access.MaskPhone("")
+
 func printWhy(l labCall, x why.Explanation) {
-	fmt.Fprintf(l.out, "%s at %s (%s), %s\n\n%s\n", x.Person, x.DoorName, x.DoorID, x.At, x.Says)
+	person := x.Person
+	if person == unknownPerson {
+		person = "Somebody unknown"
+	}
+	fmt.Fprintf(l.out, "%s at %s (%s), %s\n\n%s\n", person, x.DoorName, x.DoorID, x.At, x.Says)
 	if x.PhoneEntry != "on" && x.By == "phone" {
 		fmt.Fprintf(l.out, "Phone entry is %s at this place: calls aren't answered.\n", x.PhoneEntry)
 	}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -76,7 +79,7 @@ func send(hc *http.Client, req *http.Request) (*Answer, error) {
 	start := clock.Mono()
 	resp, err := hc.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		return nil, unanswered{req, err}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := Body(resp, maxBody+1)
@@ -88,6 +91,31 @@ func send(hc *http.Client, req *http.Request) (*Answer, error) {
 	}
 	return &Answer{resp.StatusCode, resp.Header, raw, clock.Mono() - start}, nil
 }
+
+// unanswered is a request to which no answer began.
+type unanswered struct {
+	req *http.Request
+	err error // net/http's
+}
+
+// Error says where and why, without the words in which net/http wraps that.
+func (u unanswered) Error() string {
+	why := u.err
+	if e, ok := errors.AsType[*url.Error](why); ok {
+		why = e.Err
+	}
+	if e, ok := errors.AsType[*net.OpError](why); ok && e.Op == "dial" {
+		why = e.Err
+	}
+	text := why.Error()
+	if e, ok := errors.AsType[*os.SyscallError](why); ok {
+		text = e.Err.Error()
+	}
+	return fmt.Sprintf("%s: %s %s: %s", ErrUnreachable, u.req.Method, strings.TrimSuffix(u.req.URL.Redacted(), "?"), text)
+}
+
+// Unwrap are ErrUnreachable and the cause.
+func (u unanswered) Unwrap() []error { return []error{ErrUnreachable, u.err} }
 
 // wholeAtOnce is how much is allocated for a body on the strength of its Content-Length.
 const wholeAtOnce = 1 << 20

@@ -1,11 +1,13 @@
 package client_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -66,5 +68,16 @@ func TestChunked(t *testing.T) {
 		if err != nil || string(a.Body) != want {
 			t.Errorf("%q: got %+v (%v), want %s", header, a, err, want)
 		}
+	}
+}
+
+// TestUnreachable: the error names the request and what the network says, without the words in which Go wraps that.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close()
+	err := client.Client{Base: s.URL}.Do(t.Context(), http.MethodGet, "/lab/v1/keys?", nil, nil)
+	if want := "unreachable: GET " + s.URL + "/lab/v1/keys: connection refused"; err == nil || err.Error() != want || !errors.Is(err, client.ErrUnreachable) || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }

@@ -141,7 +141,7 @@ func (a advance) target(w http.ResponseWriter, v *clock.Virtual) (to time.Time, 
 	} else {
 		t, err := time.Parse(time.RFC3339, *a.To)
 		if err != nil {
-			Fail(w, http.StatusBadRequest, "invalid_timestamp", "to must be an RFC 3339 time with a zone", map[string]any{"field": "to"})
+			Fail(w, http.StatusBadRequest, "invalid_timestamp", "to must be an RFC 3339 time with a zone, such as 2026-12-01T09:00:00Z", map[string]any{"field": "to"})
 			return to, by, false
 		}
 		to = t

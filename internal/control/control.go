@@ -212,6 +212,8 @@ func Body(w http.ResponseWriter, r *http.Request, v any) (ok bool) {
 		return true
 	case errors.As(err, &wrong):
 		FailField(w, wrong.Field, Mistyped(wrong))
+	case strings.Contains(err.Error(), "max depth"): // encoding/json's own bound
+		Fail(w, http.StatusBadRequest, "invalid_body", "the body is nested too deeply: at most 10,000 levels", nil)
 	default:
 		Fail(w, http.StatusBadRequest, "invalid_body", "the body is not the expected JSON: "+err.Error(), nil)
 	}

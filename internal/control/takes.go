@@ -48,7 +48,7 @@ var takes = map[string]Takes{
 	"DELETE /reservations/{id}": query("placeId"),
 	"GET /grants":               query("placeId", "kind", "limit", "offset"),
 	"GET /audit":                query("placeId", "limit", "offset"),
-	"GET /why":                  query("doorId", "phone", "link", "grantId", "at", "placeId"),
+	"GET /why":                  query("doorId", "phone", "link", "grantId", "journalSeq", "at", "placeId"),
 	"GET /exposure":             query("placeId"),
 	"GET /inbox":                query("placeId", "status", "path", "key", "limit", "offset"),
 	"DELETE /inbox":             query("placeId"),

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 )
@@ -153,7 +154,7 @@ func (p Param) Text() string {
 	if p.Alone {
 		alone = " if no parameter is given, otherwise 0"
 	}
-	return fmt.Sprintf("%s: %s to %s %s%s; default %s%s", p.Means, plain(p.Min), plain(p.Max), p.Unit, whole, plain(p.Default), alone)
+	return fmt.Sprintf("%s: %s to %s %s%s; default %s%s", p.Means, amount.Number(p.Min), amount.Number(p.Max), p.Unit, whole, amount.Number(p.Default), alone)
 }
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

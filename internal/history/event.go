@@ -96,8 +96,10 @@ type Event struct {
 	GrantID   string `json:"grantId,omitempty"`
 	RecordID  string `json:"recordId,omitempty"`
 
-	// HTTP. Key is KeyHash of the Idempotency-Key (never the key itself).
+	// HTTP. Key is KeyHash of the Idempotency-Key (never the key itself), KeyMark of an Attempt is a mark of the key alone,
+	// to see where else it was used.
 	Key      string        `json:"key,omitempty"`
+	KeyMark  string        `json:"keyMark,omitempty"`
 	Request  string        `json:"request,omitempty"` // joins Attempt and Answer
 	Method   string        `json:"method,omitempty"`
 	Route    string        `json:"route,omitempty"`

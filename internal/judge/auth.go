@@ -135,9 +135,9 @@ const soonExpiredMs = 24 * 3600 * 1000
 func auth2(v *View) Verdict {
 	t := &tally{}
 	issued := v.tokens().issued
-	expired, forged, scoped := 0, 0, 0
+	expired, forged, scoped, noToken := 0, 0, 0, 0
 	var cases []*call
-	forms := map[int]bool{} // of tokens that were given out: what has another form isn't forged, but no token at all
+	forms := map[int]bool{} // of tokens that were given out: what has another form isn't forged, but just a text
 	for _, c := range v.calls() {
 		forms[c.Parts] = forms[c.Parts] || issued[c.Token] != nil || c.Token == "" && c.out("accessToken") != ""
 	}
@@ -151,6 +151,8 @@ func auth2(v *View) Verdict {
 			scoped, cases = scoped+1, append(cases, c)
 		case c.Code == "token_invalid" && k == nil && !open(c) && (c.Parts > 0 && forms[c.Parts] || older): // not for want of one, nor of a revoked key
 			forged, cases = forged+1, append(cases, c)
+		case c.Code == "token_invalid" && k == nil && !open(c) && c.Token != "":
+			noToken, cases = noToken+1, append(cases, c)
 		}
 		switch {
 		case open(c):
@@ -178,7 +180,7 @@ func auth2(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "AUTH-2", fmt.Sprintf("%s calls, each with the token and scope it needs", amount.Number(t.checked))).
-		tried(expired+forged+scoped, "no token was refused as forged, for a missing scope, or as expired within a day of its end").
+		tried(expired+forged+scoped+noToken, "no token was refused as forged, for a missing scope, or as expired within a day of its end").
 		shows(sight{expired, "an expired token"}, sight{forged, "a forged token"}, sight{scoped, "a missing scope"}).
 		at(v, times(cases))
 }

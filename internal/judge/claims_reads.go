@@ -1,14 +1,16 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/doorlab/doorlab/internal/each"
 )
 
-// readBack compares permits as they are read, and the pages of links, with the last claim: the period, and whether it
-// is revoked.
+// readBack compares permits as they are read, and the pages of links, with the last claim: the period, the doors, and
+// whether it is revoked.
 func (v *View) readBack() book {
 	b, last, links := book{}, each.By(v.claims(), func(k *claim) string { return k.id }), v.linksGiven()
 	for _, c := range v.calls() {
@@ -52,6 +54,12 @@ func (v *View) readOne(b book, c *call, p map[string]any, claims []*claim) {
 	}
 	if k == nil || k.crowded || v.changedBySomebody(k, c) {
 		return
+	}
+	if shown, is := p["doorIds"].([]any); is && len(k.doors) > 0 {
+		b.of("PERM-6").checked++
+		if doors := texts(shown); !sameSet(doors, k.doors) { // [PERM-6]
+			b.breach(c, []string{"PERM-6"}, "%s names %s, but is shown with %s", k.id, strings.Join(k.doors, " "), cmp.Or(strings.Join(doors, " "), "no doors"))
+		}
 	}
 	state := text(p, "state")
 	if k.revoked {

@@ -237,6 +237,7 @@ func TestPlantedContentBugs(t *testing.T) {
 			c.Out = fields{"answered": true, "result": "denied", "reason": "door_out_of_scope"}
 		}), []string{"PERM-1", "ENT-1", "ENT-3", "ENT-4"}, call, "has no record"},
 		{"shown with the old period", answered("GET", createRoute+"/{id}", 0, func(e *history.Event, c *history.CallText) { c.Out["endsAt"] = rfc(t0 + 5*24*3600*1000) }), []string{"PERM-3"}, call, ""},
+		{"shown with a door that it doesn't name", answered("GET", createRoute+"/{id}", 0, func(e *history.Event, c *history.CallText) { c.Out["doorIds"] = []any{"dor_x"} }), []string{"PERM-6"}, call, "but is shown with dor_x"},
 		{"shown as active", answered("GET", createRoute+"/{id}", 1, func(e *history.Event, c *history.CallText) { c.Out["state"] = "active" }), []string{"PERM-4"}, call, "was revoked, but is shown"},
 		{"the page of a dead link", answered("GET", "/entry", 0, func(e *history.Event, c *history.CallText) { e.Status, e.Code = 200, "" }), []string{"PERM-4"}, call, "page of a dead link"},
 		{"an empty list of doors", answered("POST", createRoute, 2, func(e *history.Event, c *history.CallText) {

@@ -25,11 +25,12 @@ const codeStorage = "storage_unavailable"
 // once.
 func cmd5(v *View) Verdict {
 	t, repeats := v.counted.cmd5()
+	elsewhere := v.usedElsewhere() // [CMD-5] a key belongs to its place
 	if !v.hasServer && !v.hasDoors && !v.hasTruth && len(t.found) == 0 {
 		t.checked = 0 // [CMD-5]
 	}
 	return t.verdict(v, "CMD-5", fmt.Sprintf("%s keys, %s repeats, at most one opening each", amount.Number(t.checked), amount.Number(repeats))).
-		tried(repeats, "no key was used again at its place").at(v, v.usedAgain())
+		tried(repeats+len(elsewhere), "no key was used again at its place, or for a command of another place").at(v, v.usedAgain(), elsewhere)
 }
 
 func (v *View) cmd5() (t *tally, repeats int) {

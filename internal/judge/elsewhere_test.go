@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -58,4 +59,56 @@ func TestEndsAlike(t *testing.T) {
 			t.Errorf("with a command %t: %s, lacks %q", command, got, got.Untried)
 		}
 	}
+}
+
+// TestKeyElsewhere: to another place, a key that was used before is a new one. That shows CMD-5, and only there.
+func TestKeyElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		second string
+		tried  bool
+	}{"the same key": {"mark of k", true}, "another key": {"mark of j", false}} {
+		h := kimsBoard()
+		h.base("plc_b")
+		h.addBoard("plc_b", "brd_9")
+		h.online("brd_9")
+		for _, at := range [][2]string{{"brd_1", "mark of k"}, {"brd_9", tc.second}} {
+			from := len(h.events)
+			h.command(at[0], "k", "open", vocab.Reported, true, 0)
+			for i := range h.events[from:] {
+				if e := &h.events[from+i]; e.Kind == history.Attempt {
+					e.KeyMark = at[1]
+				}
+			}
+			h.pass(10_000)
+		}
+		got := cmd5(NewView(h.events))
+		if got.Status != Pass || (len(got.Untried) == 0) != tc.tried || tc.tried && (len(got.Occasions) != 1 || got.Occasions[0].Place != "plc_b") {
+			t.Errorf("%s: got %s, lacks %q, put to the test at %+v; tried is to be %t, at plc_b alone", name, got, got.Untried, got.Occasions, tc.tried)
+		}
+	}
+}
+
+// TestNoToken: a text that isn't a token at all shows AUTH-2 if it is refused as one that isn't valid, though not the case
+// of a forged one.
+func TestNoToken(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		token, code string
+		tried       bool
+	}{{"letmein", "token_invalid", true}, {"", "token_missing", false}, {"letmein", "token_missing", false}} {
+		h := oneBoard()
+		h.exchange(h.at, "key-1", "tok-1")
+		h.call(h.at+1000, devicesRoute, 401, history.CallText{Token: tc.token})
+		h.events[len(h.events)-1].Code = tc.code
+		got := auth2(NewView(parted(h.events)))
+		if (len(got.Untried) == 0) != tc.tried || !slices.Contains(got.Unseen, "a forged token") {
+			t.Errorf("%q, %s: lacks %q, nobody saw %q; tried is to be %t, without a forged token", tc.token, tc.code, got.Untried, got.Unseen, tc.tried)
+		}
+	}
+}
+
+// parted is a history whose tokens have three parts.
+func parted(all []history.Event) []history.Event {
+	return answering("POST", ExchangeRoute, func(_ *history.Event, c *history.CallText) { c.Parts = 3 })(all)
 }

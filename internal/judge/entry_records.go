@@ -205,7 +205,7 @@ func (v *View) answeredBefore(k *keyUse, attempt, start *history.Event) bool {
 	})
 }
 
-// masked checks that what a record shows of a person never has eight digits in a row. An operator's label is their
+// masked checks that what a record shows of a person has no more than four digits in a row. An operator's label is their
 // key's name, which isn't masked.
 func masked(t *tally, e *history.Event) {
 	if strings.HasPrefix(e.Actor, "api:") {
@@ -219,8 +219,8 @@ func masked(t *tally, e *history.Event) {
 			} else if r != '-' && r != ' ' && r != '.' {
 				run = 0
 			}
-			if run == 8 {
-				t.breaks(e, "record %s shows a phone number", e.RecordID)
+			if run == 5 {
+				t.breaks(e, "record %s shows more of a phone than its last four digits", e.RecordID)
 				return
 			}
 		}

@@ -259,12 +259,27 @@ var vacant = []struct {
 	{regexp.MustCompile(`(in 0 outages), changed at most 0\.00 s late`), "$1"},
 }
 
+// oldest is how long the oldest of something lasted, as Go writes durations: 36h0m0s. agePart is one of its units.
+var (
+	oldest  = regexp.MustCompile(`(; oldest (?:outage|opening)) ((?:[0-9.]+(?:h|ms|m|s))+)`)
+	agePart = regexp.MustCompile(`([0-9.]+)(h|ms|m|s)`)
+)
+
 // plain is a verdict's number as a person reads it. Checkers use one wording whatever the numbers are, so that Combine
 // can add them up.
 func plain(number string) string {
 	for _, v := range vacant {
 		number = v.found.ReplaceAllString(number, v.stays)
 	}
+	number = oldest.ReplaceAllStringFunc(number, func(s string) string {
+		parts := agePart.ReplaceAllStringFunc(oldest.FindStringSubmatch(s)[2], func(part string) string {
+			if part[0] == '0' && !strings.Contains(part, ".") {
+				return ""
+			}
+			return agePart.ReplaceAllString(part, " $1 $2")
+		})
+		return oldest.ReplaceAllString(s, "$1") + parts
+	})
 	number = one.ReplaceAllStringFunc(number, func(s string) string { return strings.TrimSuffix(s, "s") })
 	return lone.ReplaceAllString(number, "1 decision during an outage, ")
 }

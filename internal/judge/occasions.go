@@ -90,6 +90,24 @@ func (v *View) usedAgain() (out []Occasion) {
 	return out
 }
 
+// usedElsewhere are the occasions of keys under which another place had a command before: to this one, they are new.
+func (v *View) usedElsewhere() (out []Occasion) {
+	places := map[string][]*history.Event{} // the first attempt at each, by the mark of the key alone
+	for _, key := range slices.Sorted(maps.Keys(v.keys)) {
+		k := v.keys[key]
+		at := slices.IndexFunc(k.attempts, func(e *history.Event) bool { return e.KeyMark != "" && !v.before(e, v.start()) })
+		if at >= 0 && slices.ContainsFunc(k.answers, func(e *history.Event) bool { return definite(e) && !e.Replayed }) {
+			places[k.attempts[at].KeyMark] = append(places[k.attempts[at].KeyMark], k.attempts[at])
+		}
+	}
+	for _, mark := range slices.Sorted(maps.Keys(places)) {
+		firsts := places[mark]
+		slices.SortFunc(firsts, order)
+		out = append(out, v.moments(firsts[1:])...)
+	}
+	return out
+}
+
 // lookedSince reports whether anybody had to do with a board after an event: looked at it or its journal, read records,
 // events, doors or a permit of its place, tried its reader or gave it a command.
 func (v *View) lookedSince(b *board, e *history.Event) bool {

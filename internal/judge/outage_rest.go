@@ -86,8 +86,9 @@ type rester struct {
 	// joined: the run began during this outage, so the channels' earlier behaviour is unknown; they are judged from the
 	// next contact on.
 	joined bool
-	spoken bool // the server has spoken to the board since its hello
-	wiped  bool // so that what is stored has gone
+	spoken bool           // the server has spoken to the board since its hello
+	back   *history.Event // the hello by which it came back from an outage, nil while it is away
+	wiped  bool           // so that what is stored has gone
 }
 
 // restingChannel is a channel's state: its behaviour in an outage ("hold", "off" or "") and whether a command holds it.
@@ -105,9 +106,16 @@ func (b *board) outages(t *tally, v *View) []outage {
 	for i, e := range b.onsite {
 		r.rest = b.onsite[i+1:]
 		r.line.see(e)
-		r.see(e)
+		if r.joined {
+			r.meanwhile(e)
+		} else {
+			r.see(e)
+		}
 	}
 	end := v.end
+	if r.back != nil && end-r.back.At > FreshMs { // nothing was left to synchronize, or it was lost
+		r.heard(r.back)
+	}
 	if since, known := end-r.line.downAt, !r.joined && r.line.known && r.line.downAt != 0 && !r.line.lost; known && !r.line.detached && b.truth {
 		if low, _, ok := r.line.age(end); ok && r.cur.age >= 0 && low > 0 && since > r.cur.age {
 			r.cur.age, r.cur.silent = since, r.line.silent
@@ -126,9 +134,8 @@ func (r *rester) end() {
 }
 
 func (r *rester) see(e *history.Event) {
-	if r.joined {
-		r.meanwhile(e)
-		return
+	if r.line.downAt != 0 {
+		r.back = nil
 	}
 	switch e.Kind {
 	case history.Begun:
@@ -140,23 +147,24 @@ func (r *rester) see(e *history.Event) {
 		}
 	case history.Wiped: // the policy is stored on the board; what it did before is judged by the previous one
 		r.end()
-		r.policy, r.cur.policy, r.channels, r.wiped = unset, unset, map[int]*restingChannel{}, true
+		r.policy, r.cur.policy, r.channels, r.wiped, r.back = unset, unset, map[int]*restingChannel{}, true, nil
 	case history.Detached: // a real board replaces it
-		r.cur = outage{policy: r.policy, rests: map[int][]*history.Event{}}
+		r.back, r.cur = nil, outage{policy: r.policy, rests: map[int][]*history.Event{}}
 	case history.Attached:
 		r.end()
 	case history.Online:
-		r.spoken = false
+		r.spoken, r.back = false, e
 		r.age(e)
 		r.end()
 	case history.Applied:
-		r.spoken = true
-		r.contact(e)
+		r.heard(e)
 	case history.Presented:
+		r.connected(e)
 		if e.OutageAgeMs != 0 {
 			r.age(e)
 		}
 	case history.Actuation:
+		r.connected(e)
 		r.actuation(e)
 	}
 }
@@ -168,9 +176,7 @@ func (r *rester) meanwhile(e *history.Event) {
 	case e.Kind == history.Applied && r.line.downAt == 0:
 		r.joined, r.spoken, r.cur = false, true, outage{policy: r.policy, rests: map[int][]*history.Event{}}
 	case e.Kind == history.Netloss || e.Kind == history.Wiped || e.Kind == history.Detached || command:
-		r.joined = false
 		r.see(e)
-		r.joined = true
 	}
 }
 
@@ -234,6 +240,19 @@ func (r *rester) rests(e *history.Event, c *restingChannel) {
 		c.held = false
 	}
 	r.cur.rests[e.Channel] = append(r.cur.rests[e.Channel], e)
+}
+
+// connected handles what a board did after its hello: if the outage has no age any more, the server has spoken to it.
+func (r *rester) connected(e *history.Event) {
+	if r.back != nil && e.OutageAgeMs == 0 && e.At > r.back.At && e.Cause != "outage" { // a line by outage is how one ends
+		r.heard(e)
+	}
+}
+
+// heard notes that by e the server has spoken to the board.
+func (r *rester) heard(e *history.Event) {
+	r.spoken, r.back = true, nil
+	r.contact(e)
 }
 
 // contact handles the server's first message after an outage, which ends the outage and the channels' resting

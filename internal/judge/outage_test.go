@@ -80,3 +80,49 @@ func TestWipedInAnOutage(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldAfterRecovery: a channel that rested in "hold" is locked when its board comes back, even if there is nothing to
+// synchronize: 300 s of connection, or somebody at the reader, show that the server has spoken to the board.
+func TestHeldAfterRecovery(t *testing.T) {
+	t.Parallel()
+	const board, place, door = "brd_1", "plc_1", "dor_1"
+	lock := history.Event{Kind: history.Actuation, DoorID: door, Channel: 1, Boot: 1, Action: "lock", Cause: "outage"}
+	for name, c := range map[string]struct {
+		next []history.Event
+		ms   int64 // until the end
+		want Status
+	}{
+		"locked":                 {[]history.Event{lock}, FreshMs + 1, Pass},
+		"never":                  {nil, FreshMs + 1, Fail},
+		"not yet":                {nil, FreshMs - 1000, Pass},
+		"away again":             {[]history.Event{{Kind: history.Line, Op: "down", Text: "offline"}}, FreshMs + 1, Pass},
+		"not when somebody came": {[]history.Event{{Kind: history.Presented, DoorID: door}}, 1000, Fail},
+		"before somebody came":   {[]history.Event{lock, {Kind: history.Presented, DoorID: door}}, 1000, Pass},
+	} {
+		at := t0
+		var events []history.Event
+		emit := func(e history.Event) {
+			e.Seq, e.At, e.BoardID, e.PlaceID = int64(len(events)+1), at, board, place
+			events = append(events, e)
+		}
+		emit(history.Event{Kind: history.Door, DoorID: door, Channel: 1})
+		emit(history.Event{Kind: history.Online, Epoch: 1})
+		emit(history.Event{Kind: history.Netloss, Text: `{"graceSec":600,"channels":{"1":"hold"}}`})
+		emit(history.Event{Kind: history.Actuation, DoorID: door, Channel: 1, Boot: 1, Action: "hold", Cause: "command", CommandID: "cmd_1"})
+		emit(history.Event{Kind: history.Line, Op: "down", Text: "offline"})
+		emit(history.Event{Kind: history.Offline, Epoch: 1})
+		at += 600_000
+		emit(history.Event{Kind: history.Actuation, DoorID: door, Channel: 1, Boot: 1, Action: "hold", Cause: "outage", OutageAgeMs: 600_000})
+		emit(history.Event{Kind: history.Line, Op: "up", Text: "offline"})
+		emit(history.Event{Kind: history.Online, Epoch: 2, OutageAgeMs: 600_000})
+		at++
+		for _, e := range c.next {
+			emit(e)
+		}
+		at += c.ms
+		emit(history.Event{Kind: history.Label, Text: "end"})
+		if v := off3(NewView(events)); v.Status != c.want {
+			t.Errorf("%s: %s: %s, want %s", name, v.Status, v.Number, c.want)
+		}
+	}
+}

@@ -280,7 +280,8 @@ func (v *View) deadPages() []*call {
 func perm6(v *View) Verdict {
 	rejected, s := v.doorRules(), v.scoped()
 	t := v.second().of("PERM-6").plus(rejected)
-	return t.verdict(v, "PERM-6", fmt.Sprintf("%s permits registered with the doors that their doorIds select", amount.Number(t.checked))).
+	n := t.checked
+	return t.plus(v.read().of("PERM-6")).verdict(v, "PERM-6", fmt.Sprintf("%s permits registered with the doors that their doorIds select", amount.Number(n))).
 		tried(rejected.checked+s.kept+s.replaced+s.looked, "no registration kept or replaced its doors, nobody read them, and nobody tried a different door").
 		shows(sight{s.none, "a new permit without doorIds"}, sight{s.kept, "a registration that keeps doors"}, sight{s.replaced, "a registration that replaces doors"},
 			sight{rejected.checked, "doorIds that are refused"})

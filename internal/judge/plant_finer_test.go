@@ -66,6 +66,9 @@ func finerEvents() []planted {
 		{"another body for an unknown outcome", func(t *testing.T, h *builder) {
 			h.edit(t, 1, is(history.Answer, commandOf(t, h, "k-silent")), func(e *history.Event) { e.BodyHash = "other" })
 		}, []string{"CMD-5"}, history.Answer, "the body differs"},
+		{"five digits of a phone", func(t *testing.T, h *builder) {
+			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.RecordIn && e.Method == "onsite" }, func(e *history.Event) { e.Actor = "guest:*45678" })
+		}, []string{"ENT-4"}, history.RecordIn, "last four digits"},
 		{"a second command that wasn't sent", func(t *testing.T, h *builder) {
 			h.after(t, func(e history.Event) bool { return e.Code == codeReused }, func(e *history.Event) {
 				*e = history.Event{Kind: history.Intent, At: e.At, WallNs: e.WallNs, PlaceID: "plc_a", DoorID: e.DoorID, CommandID: "cmd_x", Key: e.Key, Op: "hold"}

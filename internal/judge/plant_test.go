@@ -290,7 +290,7 @@ func recordPlants() []planted {
 		}, []string{"ENT-4"}, history.RecordIn, "record of cmd_y"},
 		{"phone in clear", func(t *testing.T, h *builder) {
 			h.edit(t, 0, func(e history.Event) bool { return e.Kind == history.RecordIn && e.Method == "onsite" }, func(e *history.Event) { e.Text = "010-1234-5678" })
-		}, []string{"ENT-4"}, history.RecordIn, "phone number"},
+		}, []string{"ENT-4"}, history.RecordIn, "last four digits"},
 		{"on-site attempt not recorded", func(t *testing.T, h *builder) {
 			h.drop(t, func(e history.Event) bool {
 				return e.Kind == history.RecordIn && e.BoardID == "brd_1" && e.RecordSeq == 1

@@ -101,7 +101,6 @@ type checkView struct {
 	Failures []Failure
 	Course   []plot.Chart
 	Spreads  []plot.Chart
-	Config   string
 	kinds    map[string]int
 }
 
@@ -122,9 +121,6 @@ func WriteHTML(w io.Writer, res Result) error {
 		if len(s.values) >= fewValues {
 			v.Spreads = append(v.Spreads, plot.Spread(s.id, s.title, s.values, s.limit))
 		}
-	}
-	if raw, err := json.MarshalIndent(res.Config, "", "  "); err == nil && res.Config != nil {
-		v.Config = string(raw)
 	}
 	return checkTemplate.Execute(w, v)
 }

@@ -31,6 +31,13 @@ func WriteSummary(w io.Writer, res Result) error {
 	for _, u := range res.Faults {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", u.Fault, amount.Number(u.Hits), u.Shown())
 	}
+	if facts := res.Environment(); len(facts) > 0 {
+		b.WriteString("\n<details><summary>Environment</summary>\n\n| | |\n|---|---|\n")
+		for _, f := range facts {
+			fmt.Fprintf(&b, "| %s | %s |\n", cell(f.Name), cell(f.Value))
+		}
+		b.WriteString("\n</details>\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -10,6 +10,9 @@ import (
 // follows the message about the unknown key: ", use call".
 type KeyHinter interface{ HintKey(wrong string) string }
 
+// KeyGuide is a struct of many keys that says where they are listed; that follows the message about a key that is like none.
+type KeyGuide interface{ WhereKeys() string }
+
 // keyHint is what the message about an unknown key of a struct ends with.
 func keyHint(v reflect.Value, key string, fs map[string]field) string {
 	if v.CanAddr() {
@@ -19,5 +22,11 @@ func keyHint(v reflect.Value, key string, fs map[string]field) string {
 			}
 		}
 	}
-	return Hint(key, slices.Sorted(maps.Keys(fs)))
+	hint := Hint(key, slices.Sorted(maps.Keys(fs)))
+	if hint == "" && v.CanAddr() {
+		if g, ok := reflect.TypeAssert[KeyGuide](v.Addr()); ok {
+			return g.WhereKeys()
+		}
+	}
+	return hint
 }

@@ -53,17 +53,17 @@ func (s Side) does() (en, ko string) {
 		return "opens the door for everybody: window " + s.Window.Ref + " is free", "자유 출입 시간대(" + s.Window.Ref + ")라서 누구에게나 문을 엽니다"
 	case s.Allow:
 		return fmt.Sprintf("opens the door: %s %s is valid", *s.Kind, *s.GrantID),
-			fmt.Sprintf("유효한 %s(%s)이 있어 문을 엽니다", kindKo(*s.Kind), *s.GrantID)
+			"유효한 " + grantKo(*s.Kind, *s.GrantID) + " 있어 문을 엽니다"
 	}
 	en, ko = s.denied()
 	return "doesn't open the door: " + en, ko + " 문을 열지 않습니다"
 }
 
 func (s Side) denied() (en, ko string) {
-	nearest, grant := "", "출입 권한"
+	nearest, grant := "", "출입 권한이"
 	if len(s.Grants) > 0 {
 		g := s.Grants[0]
-		nearest, grant = fmt.Sprintf(" (%s %s)", g.Kind, g.GrantID), fmt.Sprintf("%s(%s)", kindKo(g.Kind), g.GrantID)
+		nearest, grant = fmt.Sprintf(" (%s %s)", g.Kind, g.GrantID), grantKo(g.Kind, g.GrantID)
 	}
 	switch s.Reason {
 	case vocab.OutageLimit:
@@ -82,13 +82,13 @@ func (s Side) denied() (en, ko string) {
 	case vocab.ClosedWindow:
 		return "window " + s.Window.Ref + " is closed", "출입이 닫힌 시간대(" + s.Window.Ref + ")라서"
 	case vocab.DoorOutOfScope:
-		return "the grant is valid, but not for this door" + nearest, grant + "이 유효하지만 이 문은 대상이 아니어서"
+		return "the grant is valid, but not for this door" + nearest, grant + " 유효하지만 이 문은 대상이 아니어서"
 	case vocab.NotStarted:
-		return "the grant hasn't started" + nearest, grant + "이 아직 시작되지 않아"
+		return "the grant hasn't started" + nearest, grant + " 아직 시작되지 않아"
 	case vocab.Expired:
-		return "the grant has ended" + nearest, grant + "이 끝나서"
+		return "the grant has ended" + nearest, grant + " 끝나서"
 	case vocab.Revoked:
-		return "the grant is revoked" + nearest, grant + "이 철회되어"
+		return "the grant is revoked" + nearest, grant + " 철회되어"
 	}
 	return "this person has no grant here", "여기에 출입 권한이 없는 사람이라서"
 }
@@ -151,13 +151,13 @@ func (a Answer) Korean() string {
 	return b.String()
 }
 
-// kindKo ends in a consonant for each kind, as the particles beside it expect.
-func kindKo(kind string) string {
+// grantKo is a grant as the subject of a sentence.
+func grantKo(kind, id string) string {
 	switch kind {
 	case "reservation":
-		return "예약 출입 권한"
+		return "예약(" + id + ")이"
 	case "membership":
-		return "회원 출입 권한"
+		return "회원권(" + id + ")이"
 	}
-	return "허가된 출입 권한"
+	return "출입 허가(" + id + ")가"
 }

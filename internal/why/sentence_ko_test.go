@@ -25,7 +25,7 @@ func TestKorean(t *testing.T) {
 			t.Errorf("%s reads the same as %s, want different sentences: %s", reason, before, text)
 		}
 		seen[text] = reason
-		for _, want := range []string{"문을 열지 않습니다", "회원 출입 권한(mbr_1)이 있어 문을 엽니다", "2시간 5분째 오프라인", "리비전 3, 서버는 5", "최근 1분"} {
+		for _, want := range []string{"문을 열지 않습니다", "유효한 회원권(mbr_1)이 있어 문을 엽니다", "2시간 5분째 오프라인", "리비전 3, 서버는 5", "최근 1분"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no %q in %s", reason, want, text)
 			}

@@ -14,6 +14,9 @@ import (
 // presented themselves. The zero value with a PlaceID is empty.
 type Timeline struct {
 	PlaceID string
+	// Until ends it with the presentation behind a line of a board's journal, so that nothing that came later counts, not
+	// even within the same millisecond; nil = it goes on.
+	Until *Line
 
 	steps  []step
 	mixed  bool  // steps aren't in the order of their revisions yet
@@ -21,7 +24,17 @@ type Timeline struct {
 	since  int64 // ... and since when, Unix ms
 	boards map[string][]history.Event
 	tries  []history.Event // Presented; RecordIn of calls and links
+	at     *history.Event  // the presentation that Until names
 }
+
+// Line is a line of a board's journal.
+type Line struct {
+	BoardID string
+	Seq     int64
+}
+
+// Presentation is what Until names; nil = the recording doesn't have it.
+func (t *Timeline) Presentation() *history.Event { return t.at }
 
 // step is one change of the place's content.
 type step struct {
@@ -32,9 +45,9 @@ type step struct {
 	hours   access.Hours
 }
 
-// Add processes an event; those of other places are ignored.
+// Add processes an event; those of other places, and what comes after Until, are ignored.
 func (t *Timeline) Add(e *history.Event) {
-	if e.PlaceID != t.PlaceID {
+	if e.PlaceID != t.PlaceID || t.at != nil {
 		return
 	}
 	switch e.Kind {
@@ -47,6 +60,9 @@ func (t *Timeline) Add(e *history.Event) {
 		t.boards[e.BoardID] = append(t.boards[e.BoardID], *e)
 	case history.Presented:
 		t.tries = append(t.tries, *e)
+		if u := t.Until; u != nil && e.BoardID == u.BoardID && e.JournalSeq == u.Seq {
+			t.at = &t.tries[len(t.tries)-1]
+		}
 	case history.RecordIn:
 		if by := vocab.Method(e.Method); by == vocab.Phone || by == vocab.Link {
 			t.tries = append(t.tries, *e)

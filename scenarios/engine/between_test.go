@@ -26,7 +26,7 @@ func TestBetweenTwoLives(t *testing.T) {
 		"a look that isn't answered": {1, `{boards: {all: online}}`, judge.Blocked, "the server is restarting"},
 		"a fault is armed later":     {2, `{fault: {fault: slow, name: late, of: brd_1}}, {boards: {all: online}}`, judge.Pass, ""},
 		"a membership comes later":   {2, `{membership: {person: ann, place: plc_1}}, {boards: {all: online}}`, judge.Pass, ""},
-		"never looks again":          {2, `{boards: {}, expect: count == 7, never: 2s}`, judge.Pass, ""},
+		"never looks again":          {2, `{boards: {}, expect: count == 7, never: 5s}`, judge.Pass, ""},
 		"never, for longer":          {6, `{boards: {}, expect: count == 7, never: 50ms}`, judge.Blocked, "the server is restarting"},
 		"never, and it comes true":   {2, `{boards: {}, expect: count == 1, never: 60s}`, judge.Fail, "came true"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
+	"github.com/doorlab/doorlab/internal/mask"
 )
 
 // TestPlaceOfACall: without a place, a command belongs to the place that its key names, or for which its token was
@@ -31,8 +32,8 @@ steps:
   - {call: {path: /core/v1/auth/apikey/token, token: "", body: {key: `+fakeKey+`}}, capture: {mine: data.accessToken}}
   - log: "${mine}"
   - `+step)}, Options{Sink: s.of(history.Attempt)})
-			if err != nil || len(s.kept) == 0 || s.kept[0].PlaceID != "plc_1" || s.kept[0].Key != history.KeyHash("plc_1", "k") {
-				t.Fatalf("got %v and attempts %+v, want one with a key of plc_1", err, s.kept)
+			if err != nil || len(s.kept) == 0 || s.kept[0].PlaceID != "plc_1" || s.kept[0].Key != history.KeyHash("plc_1", "k") || s.kept[0].KeyMark != mask.Mark("k") {
+				t.Fatalf("got %v and attempts %+v, want one with a key of plc_1, and the key's mark", err, s.kept)
 			}
 			if n := f.asked(http.MethodPost + " /device/v1/devices/dor_1/commands"); n != 2 {
 				t.Errorf("%d commands were sent, want the hold and its end", n)

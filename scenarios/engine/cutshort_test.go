@@ -109,7 +109,7 @@ func TestInterruptedWhileABoardIsAway(t *testing.T) {
 					cancel()
 				}
 				since := time.Duration(away.Load())
-				return since == 0 || clock.Mono()-since > leaveSoon+time.Second
+				return since == 0 || clock.Mono()-since > 2*leaveSoon // a slow machine begins to wait late
 			}
 			loader := func(context.Context, loadtest.Target, loadtest.Plan, loadtest.Options) (loadtest.Result, error) {
 				away.Store(int64(clock.Mono()))
@@ -122,8 +122,8 @@ func TestInterruptedWhileABoardIsAway(t *testing.T) {
 			if n := f.asked("POST /faults/reset"); n != c.resets {
 				t.Errorf("the target was brought to rest %d times, want %d", n, c.resets)
 			}
-			if res.Trouble != c.trouble || clock.Mono()-time.Duration(away.Load()) > 20*time.Second {
-				t.Errorf("the run took %s, and its trouble is %q; want at most 20s, and %q", clock.Mono()-time.Duration(away.Load()), res.Trouble, c.trouble)
+			if res.Trouble != c.trouble || clock.Mono()-time.Duration(away.Load()) > 40*time.Second {
+				t.Errorf("the run took %s, and its trouble is %q; want at most 40s, and %q", clock.Mono()-time.Duration(away.Load()), res.Trouble, c.trouble)
 			}
 		})
 	}

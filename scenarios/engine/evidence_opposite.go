@@ -214,6 +214,8 @@ func (x *frame) evidence(out fields) {
 		why = "it only shows that somebody listens"
 	} else if other := x.bothWays(out); other != "" {
 		why = "it would have passed with the opposite answer as well (" + other + ")"
+	} else if other := x.otherRefusal(out); other != "" {
+		why = "it would have passed with another refusal as well (" + other + ")"
 	} else if x.either {
 		why = "its status fits a success as well as a refusal"
 	} else if reason := x.byReason(out); reason != "" {

@@ -18,6 +18,8 @@ type hint struct{ keys, text string }
 var stepHints = []hint{
 	{"status http", "; it belongs inside the verb, as in call: {path: /..., status: 409}; or use expect: status == 409"},
 	{"method path url headers header body raw", "; it belongs inside call, as in call: {method: POST, path: /..., body: {...}}"},
+	{"outcome", "; it belongs inside the verb, as in command: {door: ..., outcome: reported}"},
+	{"result reason", "; it belongs inside the verb, as in present: {person: ..., door: ..., result: denied, reason: expired}"},
 	{"error match", "; it belongs inside the verb, as in call: {path: /..., status: 409, error: device_offline}"},
 	{"assert asserts test tests", ", use expect: status == 409"},
 	{"captures extract", ", use capture: {name: data.permitId}"},
@@ -56,6 +58,11 @@ func (*Step) HintKey(wrong string) string {
 		return fmt.Sprintf(", use fault: {fault: %s, of: ...}", key)
 	}
 	return hinted(stepHints, key)
+}
+
+// WhereKeys implements strictyaml.KeyGuide.
+func (*Step) WhereKeys() string {
+	return "; docs/scenarios.md lists the verbs, and 'doorlab schema' prints them all"
 }
 
 // HintKey implements strictyaml.KeyHinter.

@@ -25,6 +25,8 @@ func TestHurlWords(t *testing.T) {
 		"steps:\n  - open: {door: x}":                                `one.yaml:2:5: unknown key "open", use command: {door: ..., command: open}`,
 		"steps:\n  - sleep: 5s":                                      `one.yaml:2:5: unknown key "sleep", use pause: 5s, or clock: {advance: 5s} to move the lab's time`,
 		"steps:\n  - advance: 36h":                                   `one.yaml:2:5: unknown key "advance", use clock: {advance: 36h}`,
+		"steps:\n  - call: {path: /a}\n    result: denied":           `one.yaml:3:5: unknown key "result"; it belongs inside the verb, as in present: {person: ..., door: ..., result: denied, reason: expired}`,
+		"steps:\n  - teleport: {door: x}":                            `one.yaml:2:5: unknown key "teleport"; docs/scenarios.md lists the verbs, and 'doorlab schema' prints them all`,
 		"steps:\n  - freeze: now":                                    `one.yaml:2:5: unknown key "freeze", use clock: freeze`,
 		"steps:\n  - cut: x":                                         `one.yaml:2:5: unknown key "cut", use fault: {fault: offline, of: ...}`,
 		"steps:\n  - halfopen: x":                                    `one.yaml:2:5: unknown key "halfopen", use fault: {fault: halfopen, of: ...}`,

@@ -85,7 +85,7 @@ func TestChargesOfTheLastTry(t *testing.T) {
 		}
 		return again
 	})
-	res, out := play(t, f, `steps: [{clauses: [HRS-1], call: {path: /echo, status: 200}, expect: [{that: data.n == 2, clauses: [HRS-2]}], within: 1s}]`, Options{})
+	res, out := play(t, f, `steps: [{clauses: [HRS-1], call: {path: /echo, status: 200}, expect: [{that: data.n == 2, clauses: [HRS-2]}], within: 3s}]`, Options{})
 	for _, r := range res.Ledger {
 		if charged := len(r.Assertions) > 0; charged != (r.Clause == "HRS-1") {
 			t.Errorf("%s has %v, want only HRS-1 to be charged\n%s", r.Clause, r.Assertions, out)

@@ -167,7 +167,7 @@ func (r *run) commandEvent(q request, h http.Header) (history.Event, bool) {
 		body.Command, minutes, reason = m[4], body.Minutes, body.Reason
 	}
 	if k := h.Get("Idempotency-Key"); k != "" {
-		e.Key = history.KeyHash(q.placeID, k)
+		e.Key, e.KeyMark = history.KeyHash(q.placeID, k), mask.Mark(k)
 	}
 	n, _ := expression.Number(minutes)
 	e.Meaning = history.Meaning(e.DoorID, strings.TrimPrefix(body.Command, "door."), n, reason)

@@ -35,7 +35,7 @@ func TestSchema(t *testing.T) {
 		t.Errorf("%d ways to write a step for %d verbs, want one more than verbs", len(step.OneOf), len(strictyaml.Keys(verbsType)))
 	}
 	for _, want := range []string{"Cohort, board or list; all live boards by default", "Name for the boards: .boards .doors .places .count and .board .door .place (the first)",
-		"Expected HTTP status or a list of them; 200 if nothing is expected", "Short name; the file's name when empty", `"wrong-id"`, "how long the line stays up: 0.1 to 2592000 s; default 20"} {
+		"Expected HTTP status or a list of them; 200 if nothing is expected", "Short name; the file's name when empty", `"wrong-id"`, "how long the line stays up: 0.1 to 2,592,000 s; default 20"} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("no %q in the schema", want)
 		}

@@ -19,7 +19,7 @@ func TestTrace(t *testing.T) {
 	res, out := play(t, newFake(t), `
 steps:
   - {call: {path: /echo}, expect: data.name == "Ann"}
-  - {call: {path: /echo, method: POST, body: {phone: "821012345678", n: 1}}, expect: data.name == "Bob", within: 60ms, continue: true}
+  - {call: {path: /echo, method: POST, body: {phone: "821012345678", n: 1}}, expect: data.name == "Bob", within: 2s, continue: true}
   - {boards: {}, expect: count == 7, continue: true}
   - name: a group
     group: [{call: {path: /nowhere, status: 200}}]

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"slices"
+
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -60,4 +62,23 @@ func OppositeDecisions(result string) []Decision {
 	}
 	denials := []vocab.Reason{vocab.NoValidGrant, vocab.Revoked, vocab.Expired, vocab.DoorOutOfScope, vocab.ClosedWindow}
 	return each.Of(denials, func(r vocab.Reason) Decision { return Decision{string(vocab.Denied), r} })
+}
+
+// otherRefusals are the codes of refusals that break a promise as a success would, by the status that it promises: a token
+// that has expired isn't short of a scope, and who asks too often may have a good key.
+var otherRefusals = map[string]map[int][]string{
+	"AUTH-2": {401: {"scope_missing"}, 403: {"token_invalid"}},
+	"AUTH-3": {429: {"token_invalid", "scope_missing"}},
+	"AUTH-5": {401: {"rate_limited"}},
+	"CMD-2":  {409: {"device_refused", "device_no_response"}},
+	"CMD-3":  {502: {"device_offline", "device_no_response"}},
+	"CMD-4":  {504: {"device_offline"}},
+}
+
+// OtherRefusals are refusals that break what the clause promises with a status.
+func OtherRefusals(clause string, status int) []Answer {
+	return slices.DeleteFunc(Opposites(200), func(a Answer) bool {
+		code, _ := a.Body["error"].(string)
+		return !slices.Contains(otherRefusals[clause][status], code)
+	})
 }

@@ -203,6 +203,7 @@ func lists(l []any, k known, depth int) []any {
 		for _, c := range append([]any{nonsense, 1.0}, k.Values...) {
 			out = append(out, []any{c}, []any{k.element(c)})
 		}
+		out = append(out, each.Of(k.fitting(), func(e any) any { return []any{e} })...)
 		return append(out, k.longer(0, k.element(nonsense))...)
 	}
 	out = append(out, l[:len(l)-1], append(slices.Clone(l), l[0]))
@@ -274,19 +275,4 @@ type known struct {
 	expression.Mentions
 	words   Words   // of fields that have a closed list
 	slowest float64 // as in View
-}
-
-// element is a possible element of an empty list: all its fields have the same value.
-func (k known) element(v any) map[string]any {
-	out := map[string]any{}
-	for _, f := range k.Fields {
-		out[f] = v
-		if !k.words.any(f, v) {
-			out[f] = k.words[f][0][0]
-		}
-		if tooLow(f, v) {
-			out[f] = 1.0
-		}
-	}
-	return out
 }

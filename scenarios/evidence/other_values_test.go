@@ -96,7 +96,16 @@ func TestIdleInData(t *testing.T) {
 		`none(data.days, .note == 7 and .note == 8)`:                 true,
 		`all(data.days, .note == nil or len(.note) >= 0)`:            true,
 		// longer lists
-		`len(data.none) < 3`:    false,
+		`len(data.none) < 3`: false,
+		// elements of an empty list: fields in fields, texts beside numbers
+		`sort(map(data.none, .window.ref + " " + .mode)) == sort([])`:          false,
+		`map(data.none, .by.at.zone + .mode) == []`:                            false,
+		`map(data.none, .doorId + string(int(.replays))) == []`:                false,
+		`none(data.none, .note != nil and .note.type == "feast" and .n > 7.5)`: false,
+		`none(data.none, .kind == "shop" and .size == "small" and .n == 3)`:    false,
+		`none(data.none, .kind == "shop" and .kind == "kiosk")`:                true,
+		`map(data.none, .mode + 1 + .mode) != nil`:                             true,
+		`all(data.none, .window.ref == .window.ref)`:                           true,
 		`len(data.days) <= 5`:   false,
 		`len(data.none) < 3000`: true,
 		// lists in lists

@@ -17,6 +17,7 @@ type board struct {
 	has     content // as synchronized
 	dirty   bool    // the server has more
 	records []*record
+	waits   bool // for a server that can't store its records
 }
 
 // door is the model of a door.
@@ -190,6 +191,11 @@ func (m *model) meet(b *board) {
 	for _, d := range b.doors {
 		d.unheard = false
 	}
+	m.upload(b)
+}
+
+// upload has the server hear of the records that a board has kept.
+func (m *model) upload(b *board) {
 	for _, r := range b.records {
 		m.uploaded(r)
 	}

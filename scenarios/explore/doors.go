@@ -308,13 +308,14 @@ func (m *model) present(o Op) {
 	default:
 		m.line(b, i, "deny", "onsite", m.now)
 	}
-	if b.online {
+	heard := b.online && !b.waits
+	if heard {
 		m.uploaded(r)
 	} else {
 		b.records = append(b.records, r)
 	}
 	m.add("present", append(args, "result", r.result), reasonIs(r))
-	if b.online && (r.link != nil || r.credit != nil) {
+	if heard && (r.link != nil || r.credit != nil) {
 		m.quiet(b) // before it changes
 	}
 }

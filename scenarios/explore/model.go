@@ -33,6 +33,7 @@ type model struct {
 	lines   []line
 	fresh   int
 	waits   int  // commands that nothing answers
+	slow    bool // the server's disk
 	vague   bool // two permits could have been credited
 	unread  bool // a repeat came since records were last read: for 250 ms its count may be in memory only (docs/decisions.md)
 	steps   []*step
@@ -105,7 +106,7 @@ var play = map[string]func(m *model, o Op){
 	"fault": (*model).fault, "boot": (*model).reboot, "restart": (*model).restart, "window": (*model).window, "unwindow": (*model).unwindow,
 	"hours": (*model).open, "netloss": (*model).netloss, "operator": (*model).operator, "look": (*model).look, "read": (*model).read,
 	"zone": (*model).move, "line": (*model).wire, "lossy": (*model).lossy, "flap": (*model).flap, "skew": (*model).skew, "crash": (*model).crash, "withdraw": (*model).withdraw, "closed": (*model).closed, "import": (*model).imported, "exchange": (*model).exchange, "token": (*model).useToken,
-	"lists": (*model).lists, "elsewhere": (*model).elsewhere,
+	"lists": (*model).lists, "elsewhere": (*model).elsewhere, "disk": (*model).disk,
 	"records": (*model).allRecords, "events": (*model).allEvents, "permits": (*model).allPermits, "journal": (*model).journal,
 }
 

@@ -24,7 +24,7 @@ type Op struct {
 	To    int64  // ms from the operation's time
 	N     int    // minutes, seconds, a boundary's number
 	Name  string // command, fault, mode or the like
-	Flag  bool   // the legacy path, a link instead of a phone, a kill instead of a stop
+	Flag  bool   // the legacy path, a link instead of a phone, a kill instead of a stop, a slow disk instead of a full one
 }
 
 var (
@@ -108,6 +108,7 @@ var draws = []draw{
 	{"look", 5, func(*rand.Rand, *Op) {}},
 	{"read", 4, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(2) }},
 	{"lists", 2, func(r *rand.Rand, o *Op) { o.Nth, o.N, o.Door = r.IntN(9), r.IntN(4), r.IntN(4) }},
+	{"disk", 4, func(r *rand.Rand, o *Op) { o.Nth, o.N, o.Flag = r.IntN(8), r.IntN(7), r.IntN(5) == 0 }},
 	{"elsewhere", 3, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(5) }},
 }
 

@@ -74,9 +74,11 @@ func TestReads(t *testing.T) {
 	t.Parallel()
 	e := must.Get(Compile(`data.items[0].id == "x" and any(lines, .n > 3) and at("cut") != b?.c`))(t)
 	for what, c := range map[string]struct{ got, want any }{
-		"names":     {keys(e.Names), "b data lines"},
-		"paths":     {strings.Join(e.Paths, " "), "data.items[0].id lines b?.c"},
-		"mentions":  {e.Mentions, Mentions{Values: []any{"items", 0.0, "id", "x", "n", 3.0, "cut", "c"}, Fields: []string{"items", "id", "n", "c"}}},
+		"names": {keys(e.Names), "b data lines"},
+		"paths": {strings.Join(e.Paths, " "), "data.items[0].id lines b?.c"},
+		"mentions": {e.Mentions, Mentions{Values: []any{"items", 0.0, "id", "x", "n", 3.0, "cut", "c"}, Fields: []string{"items", "id", "n", "c"},
+			Beside: map[string][]any{"id": {"x"}, "n": {3.0}, "c": {"cut"}}}},
+		"outer":     {must.Get(Compile(`all(data.days, .by.at.zone == "x" and .note?.type != nil)`))(t).Mentions.Outer, []string{"by", "at", "note"}},
 		"calls":     {e.Calls()[0].Name + " " + e.Calls()[0].Args[0].Text, "at cut"},
 		"a path":    {PathOf("data.items[0].id"), []any{"data", "items", 0, "id"}},
 		"no path":   {PathOf("1 + 1"), []any(nil)},

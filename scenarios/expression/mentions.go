@@ -4,9 +4,11 @@ import "github.com/expr-lang/expr/ast"
 
 // Mentions is what an expression reveals about the values that it expects.
 type Mentions struct {
-	Values []any    // the texts (string) and numbers (float64) in it, in order
-	Fields []string // the names of fields that it reads, in order
-	Search bool     // it searches texts and never mentions nil, which can't be searched
+	Values []any            // the texts (string) and numbers (float64) in it, in order
+	Fields []string         // the names of fields that it reads, in order
+	Outer  []string         // those of which it reads a field
+	Beside map[string][]any // by field, the texts and numbers that it stands beside: what it is compared with
+	Search bool             // it searches texts and never mentions nil, which can't be searched
 }
 
 func mentions(n ast.Node) (m Mentions) {
@@ -22,20 +24,65 @@ func mentions(n ast.Node) (m Mentions) {
 			case "startsWith", "endsWith", "contains", "matches":
 				m.Search = true
 			}
-		case *ast.StringNode:
-			m.Values = append(m.Values, n.Value)
-		case *ast.IntegerNode:
-			m.Values = append(m.Values, float64(n.Value))
-		case *ast.FloatNode:
-			m.Values = append(m.Values, n.Value)
+			m.beside(n.Left, n.Right)
+			m.beside(n.Right, n.Left)
 		case *ast.MemberNode:
-			if p, ok := n.Property.(*ast.StringNode); ok {
-				m.Fields = append(m.Fields, p.Value)
+			f, ok := field(n)
+			if !ok {
+				return
+			}
+			m.Fields = append(m.Fields, f)
+			if of, ok := field(n.Node); ok {
+				m.Outer = append(m.Outer, of)
 			}
 		}
 	}))
+	m.Values = values(n)
 	m.Search = m.Search && !nils
 	return m
+}
+
+// beside adds what a field stands beside: to the values of f, if it is a field.
+func (m *Mentions) beside(f, value ast.Node) {
+	name, ok := field(f)
+	if !ok {
+		return
+	}
+	if m.Beside == nil {
+		m.Beside = map[string][]any{}
+	}
+	m.Beside[name] = append(m.Beside[name], values(value)...)
+}
+
+// field is the name of the field that a node reads.
+func field(n ast.Node) (name string, ok bool) {
+	if c, chain := n.(*ast.ChainNode); chain {
+		n = c.Node
+	}
+	m, ok := n.(*ast.MemberNode)
+	if !ok {
+		return "", false
+	}
+	p, ok := m.Property.(*ast.StringNode)
+	if !ok {
+		return "", false
+	}
+	return p.Value, true
+}
+
+// values are the texts (string) and numbers (float64) in it, in order.
+func values(n ast.Node) (out []any) {
+	ast.Walk(&n, each(func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.StringNode:
+			out = append(out, n.Value)
+		case *ast.IntegerNode:
+			out = append(out, float64(n.Value))
+		case *ast.FloatNode:
+			out = append(out, n.Value)
+		}
+	}))
+	return out
 }
 
 // each is a visitor of nodes.

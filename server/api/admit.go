@@ -28,7 +28,7 @@ func (c *call) authenticate() error {
 	}
 	token, sent := c.bearer()
 	if !sent {
-		return fail.New(fail.TokenMissing, "send the access token as Authorization: Bearer")
+		return fail.New(fail.TokenMissing, "send the access token in the header Authorization: Bearer ACCESS_TOKEN")
 	}
 	if len(c.r.Header.Values("Authorization")) > 1 {
 		return fail.New(fail.TokenInvalid, "more than one Authorization header")

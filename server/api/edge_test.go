@@ -283,6 +283,44 @@ func TestBodiesCutShort(t *testing.T) {
 	}
 }
 
+// TestSaysWhatToSend: a call without a token, and a time in another form, are refused with what to send instead.
+func TestSaysWhatToSend(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for token, want := range map[string]string{
+		"":                            "send the access token in the header Authorization: Bearer ACCESS_TOKEN",
+		"Bearer " + h.tokens["key_a"]: "startsAt must be an RFC 3339 time with a zone, such as 2026-12-01T09:00:00Z",
+	} {
+		r := httptest.NewRequest("POST", "/space/v1/partner/entry-permits", strings.NewReader(`{"externalRef":"a","phone":"01012345678","startsAt":"2026-12-01","endsAt":"2026-12-02T00:00:00Z"}`))
+		r.Header.Set("Authorization", token)
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%q: %d %s, want %s", token, w.Code, w.Body, want)
+		}
+	}
+}
+
+// TestNotJSON: the refusal says where a body stops being JSON, and calls one that is only nested too deeply what it is.
+func TestNotJSON(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for body, want := range map[string]string{
+		`{"externalRef":"a",}`: `the body is not valid JSON: byte 20: invalid character '}' looking for beginning of object key string`,
+		`{"externalRef":"a"`:   `the body is not valid JSON: byte 18: unexpected end of JSON input`,
+		strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001): "the body is nested too deeply: at most 10,000 levels",
+		strings.Repeat(`[`, 9_999) + strings.Repeat("]", 9_999):             "the body must be a JSON object",
+	} {
+		r := httptest.NewRequest("POST", "/space/v1/partner/entry-permits", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+h.tokens["key_a"])
+		w := httptest.NewRecorder()
+		h.http.ServeHTTP(w, r)
+		if w.Code != 400 || !strings.Contains(w.Body.String(), `"invalid_body","message":"`+want+`"`) {
+			t.Errorf("%.30s...: %d %s, want %s", body, w.Code, w.Body, want)
+		}
+	}
+}
+
 // TestChunkedBody: a body that doesn't say how long it is is bounded, too.
 func TestChunkedBody(t *testing.T) {
 	t.Parallel()

@@ -200,7 +200,7 @@ func newPatientHouse(t *testing.T, wait time.Duration, change ...func(*Config)) 
 func (h *house) config(st *store.Store) Config {
 	keys := must.Get(auth.New(auth.Config{Clock: h.clk, Store: st, Pepper: []byte("api keys"), SigningKey: []byte("tokens")}))(h.t)
 	h.boards = &fakeBoards{clk: h.clk, netloss: map[string]wire.Netloss{}, applied: map[string]time.Time{}, records: record.Keeper{Store: st}}
-	h.device = command.New(command.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, Wait: h.wait})
+	h.device = command.New(command.Config{Ledger: st.Commands(), Sender: h.boards, Clock: h.clk, NotAfter: time.Minute, Wait: h.wait}) // however slow the disk is
 	h.boards.device = h.device
 	h.t.Cleanup(h.device.Stop)
 	return Config{

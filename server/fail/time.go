@@ -30,7 +30,7 @@ func ParseTime(field, s string) (time.Time, error) {
 }
 
 func wrongTime(field string) *Error {
-	return New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone", "field", field)
+	return New(InvalidTimestamp, field+" must be an RFC 3339 time with a zone, such as 2026-12-01T09:00:00Z", "field", field)
 }
 
 // strict rejects what Go's parser lets pass: every number must have all its digits, a fraction must start with a point,

@@ -44,7 +44,7 @@ func (f fields) text(name string) (*string, error) {
 func (f fields) time(name string) (*time.Time, error) {
 	var s *string
 	if raw, ok := f.raw[name]; ok && json.Unmarshal(raw, &s) != nil {
-		return nil, fail.New(fail.InvalidTimestamp, name+" must be an RFC 3339 time with a zone", "field", name)
+		return nil, fail.New(fail.InvalidTimestamp, name+" must be an RFC 3339 time with a zone, such as 2026-12-01T09:00:00Z", "field", name)
 	}
 	if s == nil {
 		return nil, nil

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"encoding/json"
+	"slices"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/age"
@@ -36,6 +37,20 @@ func (s *Store) GrantByLink(linkHash string) (grant.Grant, error) {
 // GrantsOf lists every grant of a person, any state.
 func (s *Store) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
 	return converted(grantOf)(s.q.GrantsOf(ctx, placeID, phone))
+}
+
+// PhoneOfToken is the phone of the permit with a token that hashes like this, "" = no such permit.
+func (s *Store) PhoneOfToken(placeID, tokenHash string) (string, error) {
+	return none(s.q.PhoneOfToken(ctx, tokenHash, placeID))
+}
+
+// PhoneWhich is the first phone of a place's grants, of any state, for which is reports true; "" = none.
+func (s *Store) PhoneWhich(placeID string, is func(phone string) bool) (string, error) {
+	phones, err := s.q.PhonesOf(ctx, placeID)
+	if at := slices.IndexFunc(phones, is); err == nil && at >= 0 {
+		return phones[at], nil
+	}
+	return "", wrap(err)
 }
 
 // putGrant writes a new or changed grant, raises the place's revision and updates the content digest. It sets g.Rev and

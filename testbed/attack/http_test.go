@@ -87,7 +87,7 @@ func slowBodies(a *arena) (int, []string) {
 	}
 	defer c.Close()
 	_, _ = io.WriteString(c, "POST /entry/open HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
-	_ = c.SetReadDeadline(time.Now().Add(12 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(10*time.Second + patient))
 	b := make([]byte, 12)
 	if _, err := io.ReadFull(c, b); err != nil || string(b) != "HTTP/1.1 400" {
 		return n, []string{fmt.Sprintf("a slow body got %q, %v", b, err)}

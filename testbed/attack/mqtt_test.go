@@ -168,7 +168,7 @@ func silentPeers(a *arena) (size int, wrong []string) {
 	}
 	defer c.Close()
 	_, _ = c.Write([]byte{0x10, 16, 0, 4, 'M', 'Q', 'T', 'T', 5, 0})
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(patient))
 	if _, err := c.Read(make([]byte, 1)); err != nil {
 		wrong = append(wrong, "a peer that speaks: "+err.Error())
 	}

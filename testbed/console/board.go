@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
@@ -66,6 +67,7 @@ type journalRow struct {
 	Door                       string
 	Action, Cause              string
 	CommandID, GrantID, Outage string
+	Why                        string // address of the page that explains it; "" = nobody came to the reader
 }
 
 const (
@@ -171,6 +173,9 @@ func (v *boardView) journal(c *Console, ctx context.Context) error {
 			CommandID: l.CommandID, GrantID: l.GrantID}
 		if sec, err := l.OutageAgeSec.Float64(); err == nil && sec != 0 {
 			row.Outage = age(time.Duration(sec*float64(time.Second)), false)
+		}
+		if l.Cause == string(firmware.CauseOnsite) || l.Cause == string(firmware.CauseFree) {
+			row.Why = whyPage(v.PlaceID, l.DoorID, l.GrantID, l.Seq)
 		}
 		v.Journal = append(v.Journal, row)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/each"
-	"github.com/doorlab/doorlab/internal/faults"
 )
 
 // boardForms are the buttons of a board's page.
@@ -40,13 +39,13 @@ func (c *Console) boardForms() forms {
 func (c *Console) move(r *http.Request, command string) (Said, error) {
 	door := c.names.doors[r.PostFormValue("door")]
 	if door.Place == nil || door.BoardID != chi.URLParam(r, "id") {
-		return Said{}, faults.Badly("door", "is not one of this board's")
+		return Said{}, badly("wrong.door")
 	}
 	minutes := 0
 	if text := strings.TrimSpace(r.PostFormValue("minutes")); command == "hold" && text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return Said{}, faults.Badly("minutes", "must be a whole number of minutes, or empty for a hold until the door is closed")
+		if err != nil || n < 1 || n > 1440 {
+			return Said{}, badly("wrong.minutes")
 		}
 		minutes = n
 	}
@@ -69,7 +68,7 @@ func (c *Console) reconnect(r *http.Request) (Said, error) {
 	}
 	cuts := each.If(list, func(f armedFault) bool { return f.cutsOne() && slices.Contains(f.Boards, chi.URLParam(r, "id")) })
 	if len(cuts) == 0 {
-		return Said{}, faults.Badly("reconnect", "no fault cuts only this board; look at the armed faults")
+		return Said{}, badly("wrong.reconnect")
 	}
 	for _, f := range cuts {
 		if err := c.lab(r.Context(), http.MethodDelete, "/faults/"+url.PathEscape(f.FaultID), nil, nil); err != nil {

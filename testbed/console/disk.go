@@ -4,8 +4,6 @@ import (
 	"math"
 	"net/http"
 	"strings"
-
-	"github.com/doorlab/doorlab/internal/faults"
 )
 
 // diskView is how the server's disk behaves.
@@ -35,7 +33,7 @@ func (c *Console) setDisk(r *http.Request) (Said, error) {
 	if body["state"] == "slow" {
 		ms, err := finite(strings.TrimSpace(r.PostFormValue("delayMs")))
 		if err != nil || ms != math.Trunc(ms) {
-			return Said{}, faults.Badly("delayMs", "must be a whole number")
+			return Said{}, badly("wrong.delay")
 		}
 		body["delayMs"] = ms
 	}

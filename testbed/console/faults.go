@@ -157,14 +157,14 @@ func (c *Console) addFault(r *http.Request) (Said, error) {
 	on := cmp.Or(r.PostFormValue("on"), "boards")
 	for _, other := range []struct{ field, own string }{{"boards", r.PostFormValue("filled")}, {"place", ""}, {"share", usualShare}} { // own: what the page itself filled in
 		if text := strings.TrimSpace(r.PostFormValue(other.field)); other.field != on && text != "" && text != strings.TrimSpace(other.own) {
-			return Said{}, faults.Badly(other.field, "is filled in, but %s is chosen", on)
+			return Said{}, badly("wrong.other", other.field, on)
 		}
 	}
 	switch on {
 	case "share":
 		share, err := finite(strings.TrimSuffix(strings.TrimSpace(r.PostFormValue("share")), "%"))
-		if err != nil {
-			return Said{}, faults.Badly("share", "must be a number of percent")
+		if err != nil || share <= 0 || share > 100 {
+			return Said{}, badly("wrong.share")
 		}
 		body["share"] = share / 100
 	case "place":
@@ -182,7 +182,7 @@ func (c *Console) addFault(r *http.Request) (Said, error) {
 		case len(p.Names) > 0:
 			params[p.Name] = text
 		case err != nil:
-			return Said{}, faults.Badly("params."+p.Name, "must be a number")
+			return Said{}, badly("wrong.param", p.Name)
 		default:
 			params[p.Name] = n
 		}
@@ -195,8 +195,8 @@ func (c *Console) addFault(r *http.Request) (Said, error) {
 	}
 	if text := strings.TrimSpace(r.PostFormValue("nth")); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil {
-			return Said{}, faults.Badly("nth", "must be a whole number")
+		if err != nil || n < 1 {
+			return Said{}, badly("wrong.nth")
 		}
 		body["nth"] = n
 	}

@@ -20,7 +20,7 @@ func TestNoNumber(t *testing.T) {
 		"share is filled in, but boards is chosen": {"fault": {"offline"}, "on": {"boards"}, "boards": {"brd_1"}, "share": {"20"}},
 		"boards is filled in, but share is chosen": {"fault": {"offline"}, "on": {"share"}, "boards": {"brd_1"}, "share": {"10"}},
 		"place is filled in, but share is chosen":  {"fault": {"offline"}, "on": {"share"}, "place": {"plc_1"}, "share": {"10"}},
-		"params.p50Ms": {"fault": {"slow"}, "on": {"place"}, "place": {"plc_1"}, "param.p50Ms": {"Inf"}},
+		"p50Ms must be a number":                   {"fault": {"slow"}, "on": {"place"}, "place": {"plc_1"}, "param.p50Ms": {"Inf"}},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/faults", strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,6 +81,7 @@ type visit struct {
 	Who, GrantID             string // masked, "" until a board has uploaded its record; which grant it is about
 	Result, Reason           string
 	Record                   int64 // a board's number of it, 0 = none
+	Line                     int64 // of the board's journal, 0 = none
 }
 
 // Message is one message of a board as it went over the line.
@@ -196,7 +198,7 @@ func (f *Feed) Event(e history.Event) {
 		}
 		f.mu.Unlock()
 	case e.Kind == history.Presented:
-		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), What: "visit.phone", GrantID: e.GrantID, Record: e.RecordSeq}
+		v := visit{At: time.UnixMilli(e.At).UTC(), BoardID: e.BoardID, DoorID: e.DoorID, Result: string(e.Result), Reason: string(e.Reason), What: "visit.phone", GrantID: e.GrantID, Record: e.RecordSeq, Line: e.JournalSeq}
 		if e.TokenHash != "" {
 			v.What = "visit.link"
 		}
@@ -254,6 +256,18 @@ func (f *Feed) Messages(boardID, about string, n int) (out []Message) {
 		}
 	}
 	return out
+}
+
+// who is the masked person of a visit that led to a line of its board's journal; "" = not known here.
+func (f *Feed) who(doorID, line string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.visits {
+		if v := &f.visits[i]; v.Line != 0 && v.DoorID == doorID && strconv.FormatInt(v.Line, 10) == line {
+			return v.Who
+		}
+	}
+	return ""
 }
 
 // Rate summarizes the last ten seconds of commands.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"net/http"
 	"regexp"
 	"slices"
@@ -28,15 +27,13 @@ type mark struct {
 const maxMarks = 20
 
 var (
-	markName  = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]{0,29}$`)
-	errMark   = errors.New("a label has up to 30 letters, digits and underscores, and begins with a letter: cut, delivery_2")
-	errMoment = errors.New("neither a time like 2026-12-01 09:00 nor a label with or without a distance, like cut or cut+36h; name this moment first")
+	markName = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]{0,29}$`)
 )
 
 // set names a moment; the same name again moves it.
 func (m *marks) set(name string, at time.Time) error {
 	if !markName.MatchString(name) {
-		return errMark
+		return badly("wrong.mark")
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +62,7 @@ func (m *marks) moment(text string) (time.Time, error) {
 	if i := strings.IndexAny(text, "+-"); i >= 0 {
 		d, err := amount.ParseDuration(text[i+1:])
 		if err != nil || d < 0 {
-			return time.Time{}, errMoment
+			return time.Time{}, badly("wrong.moment", text)
 		}
 		if text[i] == '-' {
 			d = -d
@@ -76,7 +73,7 @@ func (m *marks) moment(text string) (time.Time, error) {
 	defer m.mu.Unlock()
 	i := slices.IndexFunc(m.list, func(k mark) bool { return k.Name == name })
 	if i < 0 {
-		return time.Time{}, errMoment
+		return time.Time{}, badly("wrong.moment", text)
 	}
 	return m.list[i].at.Add(far), nil
 }
@@ -92,6 +89,9 @@ func (c *Console) jumpTo(r *http.Request) (Said, error) {
 	to, err := c.marks.moment(r.PostFormValue("to"))
 	if err != nil {
 		return Said{}, err
+	}
+	if to.Before(c.cfg.Clock.Now()) {
+		return Said{}, badly("wrong.past", to.UTC().Format(timeFormat))
 	}
 	return c.advance(r.Context(), map[string]string{"to": to.Format(time.RFC3339Nano)})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -132,10 +131,7 @@ func (c *Console) visitRow(x visit) feedRow {
 		x.PlaceID = d.Place.ID
 	}
 	row.Place, row.PlaceID = c.names.place(x.PlaceID), x.PlaceID
-	if x.GrantID != "" { // without a grant, the row itself says all there is to say
-		ask := url.Values{"place": {x.PlaceID}, "door": {x.DoorID}, "grant": {x.GrantID}}
-		row.Why = "/people?" + ask.Encode() + "#why"
-	}
+	row.Why = whyPage(x.PlaceID, x.DoorID, x.GrantID, x.Line)
 	return row
 }
 

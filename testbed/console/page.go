@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/lang"
 )
 
@@ -96,7 +97,12 @@ type Look struct {
 }
 
 // T is a text in the reader's language.
-func (l *Look) T(key string, args ...any) string { return l.words.text(key, args...) }
+func (l *Look) T(key string, args ...any) string {
+	if l.Lang == lang.Korean {
+		args = each.Of(args, koreanSpan)
+	}
+	return l.words.text(key, args...)
+}
 
 // Form are the hidden fields of a form whose button does something.
 func (l *Look) Form(do string) template.HTML {
@@ -206,12 +212,16 @@ func (c *Console) do(p Page) http.HandlerFunc {
 			return
 		}
 		act := p.Do[r.PostFormValue("do")]
-		said, err := Said{}, errUnknownForm
+		said, err := Said{}, badly("wrong.form")
 		if act != nil {
 			said, err = act(r)
 		}
 		if err != nil {
-			c.answer(w, r, statusOf(err), flash{Text: err.Error(), Bad: true})
+			text := err.Error()
+			if ours, ok := errors.AsType[wrong](err); ok {
+				text = Said(ours).in(lang.Of(r.Header.Get("Accept-Language")))
+			}
+			c.answer(w, r, statusOf(err), flash{Text: text, Bad: true})
 			return
 		}
 		if said.Show != nil {
@@ -221,8 +231,6 @@ func (c *Console) do(p Page) http.HandlerFunc {
 		c.answer(w, r, http.StatusOK, flash{Text: said.in(lang.Of(r.Header.Get("Accept-Language"))), Keep: said.Keep})
 	}
 }
-
-var errUnknownForm = errors.New("no such form")
 
 // flash is the message that the next page shows at the top.
 type flash struct {

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/why"
@@ -33,6 +35,9 @@ type peopleView struct {
 	Exposure []why.Exposed
 	Unread   string // why there is no Exposure
 }
+
+// Unknown reports whether nobody knows whom the explanation is about.
+func (v peopleView) Unknown() bool { return v.Why.Person == nobody }
 
 // DoorName is a door as people call it.
 func (v peopleView) DoorName(id string) string {
@@ -112,23 +117,49 @@ func (c *Console) people(r *http.Request) (any, error) {
 	if err := c.lab(r.Context(), http.MethodGet, "/exposure?placeId="+url.QueryEscape(v.Place), nil, &v.Exposure); err != nil {
 		v.Unread = err.Error() // a person can be tried all the same
 	}
-	if person := r.PostFormValue("person"); person != "" || q.Get("grant") != "" {
-		c.explain(r, &v, person, q.Get("grant"))
+	switch person := r.PostFormValue("person"); {
+	case person != "":
+		name := "link"
+		phone, token := client.Person(person)
+		if phone != "" {
+			name = "phone"
+		}
+		c.explain(r, &v, name, cmp.Or(phone, token))
+	case q.Has("line"):
+		if c.explain(r, &v, "journalSeq", q.Get("line")); v.Why == nil && q.Has("grant") { // the recording may be younger
+			c.explain(r, &v, "grantId", q.Get("grant"))
+		}
+		if v.Why != nil && v.Why.Person == nobody { // the server has no grant of theirs, but their board has said who they were
+			v.Why.Person = cmp.Or(c.cfg.Feed.who(v.Door, q.Get("line")), nobody)
+		}
+	case q.Has("grant"):
+		c.explain(r, &v, "grantId", q.Get("grant"))
 	}
 	return v, nil
 }
 
-// explain asks why; what is wrong about the question is said on the page.
-func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string) {
-	ask := url.Values{"placeId": {v.Place}, "doorId": {v.Door}}
-	switch phone, token := client.Person(person); {
-	case person == "":
-		ask.Set("grantId", grantID)
-	case phone != "":
-		ask.Set("phone", phone)
-	default:
-		ask.Set("link", token)
+// nobody is how the control API shows a person without a known phone.
+var _, nobody = access.MaskPhone("")
+
+// whyPage is the address of the page that explains an entry: by the line of the board's journal that it led to, or by the
+// grant that it was about. "" = neither is known, and the row itself says all there is to say.
+func whyPage(placeID, doorID, grantID string, line int64) string {
+	ask := url.Values{"place": {placeID}, "door": {doorID}}
+	if grantID != "" {
+		ask.Set("grant", grantID)
 	}
+	if line != 0 {
+		ask.Set("line", strconv.FormatInt(line, 10))
+	}
+	if len(ask) == 2 {
+		return ""
+	}
+	return "/people?" + ask.Encode() + "#why"
+}
+
+// explain asks why somebody gets in or doesn't; what is wrong about the question is said on the page.
+func (c *Console) explain(r *http.Request, v *peopleView, by, who string) {
+	ask := url.Values{"placeId": {v.Place}, "doorId": {v.Door}, by: {who}}
 	if v.At != "" {
 		ask.Set("at", v.At)
 	}
@@ -137,5 +168,5 @@ func (c *Console) explain(r *http.Request, v *peopleView, person, grantID string
 		v.Trouble = err.Error()
 		return
 	}
-	v.Why = &x
+	v.Why, v.Trouble = &x, ""
 }

@@ -2,12 +2,10 @@ package console
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/client"
-	"github.com/doorlab/doorlab/internal/faults"
 )
 
 // visitor is somebody at a door: a phone, or a link's token.
@@ -50,7 +48,7 @@ func (c *Console) play(r *http.Request, v visitor) (Said, error) {
 func who(r *http.Request) (phone, token string, err error) {
 	text := r.PostFormValue("person")
 	if strings.TrimSpace(text) == "" {
-		return "", "", faults.Badly("person", "must be a phone number, an entry link, or its token")
+		return "", "", badly("wrong.person")
 	}
 	phone, token = client.Person(text)
 	return phone, token, nil
@@ -80,7 +78,7 @@ func (c *Console) told(x came, err error) (Said, error) {
 // call calls the place's entry number.
 func (c *Console) call(r *http.Request, v visitor) (Said, error) {
 	if v.phone == "" {
-		return Said{}, faults.Badly("person", "must be a phone number: a link can't call")
+		return Said{}, badly("wrong.caller")
 	}
 	var places []client.Place
 	if err := c.lab(r.Context(), http.MethodGet, "/places", nil, &places); err != nil {
@@ -94,10 +92,8 @@ func (c *Console) call(r *http.Request, v visitor) (Said, error) {
 			return c.told(out, err)
 		}
 	}
-	return Said{}, errNoNumber
+	return Said{}, badly("wrong.number")
 }
-
-var errNoNumber = errors.New("this place has no entry number")
 
 // present presents a phone or a link at the door's reader.
 func (c *Console) present(r *http.Request, v visitor) (Said, error) {
@@ -116,7 +112,7 @@ func (c *Console) present(r *http.Request, v visitor) (Said, error) {
 // pressLink presses the button of an entry link's page.
 func (c *Console) pressLink(r *http.Request, v visitor) (Said, error) {
 	if v.token == "" {
-		return Said{}, faults.Badly("person", "must be an entry link or its token")
+		return Said{}, badly("wrong.presser")
 	}
 	out := came{}
 	err := c.public().Do(context.WithoutCancel(r.Context()), http.MethodPost, "/entry/open", map[string]string{"t": v.token, "doorId": v.door}, &out)

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -47,9 +46,6 @@ type partners struct {
 	by map[string]*client.Token
 }
 
-// errNoKey: the place has no working key of both scopes.
-var errNoKey = errors.New("this place has no working key to open doors with; doorlab keys create makes one")
-
 func (p *partners) of(c *Console, placeID string) *client.Token {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +67,7 @@ func (p *partners) of(c *Console, placeID string) *client.Token {
 				return client.Exchanged{Token: out.AccessToken, Life: time.Duration(out.ExpiresIn) * time.Second}, err
 			}
 		}
-		return client.Exchanged{}, errNoKey
+		return client.Exchanged{}, badly("wrong.key")
 	}}
 	each.Put(&p.by, placeID, t)
 	return t

@@ -17,7 +17,7 @@ var languages = map[string]words{}
 
 func init() {
 	en, ko := words{}, words{}
-	for _, group := range []map[string]pair{shellWords, nowWords, boardWords, faultWords, runWords, inboxWords, peopleWords} {
+	for _, group := range []map[string]pair{shellWords, nowWords, boardWords, faultWords, runWords, inboxWords, peopleWords, wrongWords} {
 		for key, p := range group {
 			en[key], ko[key] = p.en, p.ko
 		}

@@ -79,6 +79,7 @@ var peopleWords = map[string]pair{
 	"people.reservation": {"reservation", "예약"},
 	"people.membership":  {"membership", "회원권"},
 	"people.about":       {"%s at %s", "%[2]s의 %[1]s"},
+	"people.somebody":    {"Somebody unknown", "알 수 없는 사람"},
 	"people.phoneoff":    {"Phone entry is off at this place: calls aren't answered.", "이 매장의 전화 출입이 꺼져 있어 전화를 받지 않습니다."},
 	"people.byserver":    {"By call or link: the server", "전화·링크: 서버"},
 	"people.byboard":     {"On site: the board", "현장: 보드"},

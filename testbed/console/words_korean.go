@@ -2,8 +2,10 @@ package console
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/lang"
 	"github.com/doorlab/doorlab/internal/why"
@@ -69,6 +71,20 @@ func (l *Look) Why(x *why.Explanation) string {
 	return x.Says
 }
 
+// spanUnits are the units that span writes, beside a number. Milliseconds stay as they are.
+var (
+	aSpan     = regexp.MustCompile(`^[0-9.]+ [dhms]( [0-9]+ [hms])?$`)
+	spanUnits = strings.NewReplacer(" d", "일", " h", "시간", " m", "분", " s", "초")
+)
+
+// koreanSpan puts a duration in a sentence into Korean; anything else stays unchanged.
+func koreanSpan(arg any) any {
+	if text, ok := arg.(string); ok && aSpan.MatchString(text) {
+		return spanUnits.Replace(text)
+	}
+	return arg
+}
+
 // codesKorean are the words that the API, the boards and their journals use as codes.
 var codesKorean = map[string]string{
 	"pulse": "열림", "hold": "열림 유지", "lock": "잠금", "off": "꺼짐", "refuse": "보드가 거부", "deny": "출입 거부",
@@ -76,7 +92,7 @@ var codesKorean = map[string]string{
 	"reported": "보고됨", "ok": "정상", "opened": "열림", "held": "열림 유지", "locked": "잠김", "denied": "거부됨", "changed": "변경됨",
 	"offline": "오프라인", "refused": "보드가 거부", "noResponse": "응답 없음",
 	"api": "API", "link": "링크", "phone": "전화", "onsite": "현장", "server": "서버", "board": "보드",
-	"no_valid_grant": "유효한 권한 없음", "not_started": "아직 시작되지 않음", "expired": "만료됨", "revoked": "취소됨", "door_out_of_scope": "범위 밖의 문",
+	"no_valid_grant": "유효한 권한 없음", "not_started": "아직 시작되지 않음", "expired": "만료됨", "revoked": "철회됨", "door_out_of_scope": "범위 밖의 문",
 	"closed_window": "출입 금지 시간대", "link_invalid": "유효하지 않은 링크", "outage_limit": "단절 36시간 초과", "free_window": "자유 출입 시간대",
 	"permit": "출입 허가", "membership": "회원권", "reservation": "예약",
 	"busy": "사용 중", "jammed": "걸림", "tamper": "강제 조작", "low_power": "전력 부족", "maintenance": "점검 중", "unsupported": "지원하지 않음",
@@ -106,5 +122,5 @@ func (l *Look) Param(p faults.Param) string {
 	if p.Whole {
 		whole = ", 정수"
 	}
-	return fmt.Sprintf("%s: %g~%g %s%s, 기본값 %g", p.Means, p.Min, p.Max, p.Unit, whole, p.Default)
+	return fmt.Sprintf("%s: %s~%s %s%s, 기본값 %s", p.Means, amount.Number(p.Min), amount.Number(p.Max), p.Unit, whole, amount.Number(p.Default))
 }

@@ -2,7 +2,9 @@ package console
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/doorlab/doorlab/boardsim/firmware"
 	"github.com/doorlab/doorlab/internal/access"
@@ -41,6 +43,11 @@ func TestKoreanExplanations(t *testing.T) {
 		for _, p := range f.Params {
 			if params[p.Name] = true; paramsKorean[p.Name] == "" {
 				t.Errorf("%s: the parameter %s isn't explained in Korean", f.Name, p.Name)
+			}
+			for language, text := range map[string]string{"Korean": (&Look{Lang: lang.Korean}).Param(p), "English": (&Look{Lang: lang.English}).Param(p)} {
+				if strings.Contains(text, "e+") || strings.Contains(text, "0000") {
+					t.Errorf("%s: %s has a number that people can't read: %s", f.Name, language, text)
+				}
 			}
 		}
 	}
@@ -94,5 +101,20 @@ func TestSaidInKorean(t *testing.T) {
 	said, _ := c.told(came{Result: string(vocab.Denied), Reason: string(vocab.NoValidGrant), DoorID: "d"}, nil)
 	if got, want := said.in(lang.English), "d: denied (no_valid_grant)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestSpansInKorean: a duration in a Korean sentence has Korean units, in an English one it stays; texts stay as they are.
+func TestSpansInKorean(t *testing.T) {
+	t.Parallel()
+	korean, english := &Look{Lang: lang.Korean, words: wordsOf(lang.Korean)}, &Look{Lang: lang.English, words: wordsOf(lang.English)}
+	for arg, want := range map[string]string{span(37*time.Hour + time.Minute): "37시간 1분 동안 단절", span(2500 * time.Millisecond): "2.5초 동안 단절",
+		span(50 * time.Hour): "2일 2시간 동안 단절", span(60 * time.Millisecond): "60 ms 동안 단절", "Room 3 m": "Room 3 m 동안 단절"} {
+		if got := korean.T("board.away", arg); got != want {
+			t.Errorf("%s: got %q, want %q", arg, got, want)
+		}
+		if got, want := english.T("board.away", arg), "offline for "+arg; got != want {
+			t.Errorf("%s: got %q, want %q", arg, got, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"mime"
 	"net/http"
@@ -170,7 +171,7 @@ func decode(raw []byte, contentType string, form, rows bool) (map[string]any, er
 		return nil, fail.New(fail.InvalidBody, "the body is not UTF-8")
 	}
 	if !json.Valid(raw) {
-		return nil, fail.New(fail.InvalidBody, "the body is not valid JSON")
+		return nil, fail.New(fail.InvalidBody, notJSON(raw))
 	}
 	switch i := halfPair(raw, 0); {
 	case i < 0:
@@ -193,6 +194,19 @@ func decode(raw []byte, contentType string, form, rows bool) (map[string]any, er
 		return nil, fail.New(fail.InvalidBody, "the body must be a JSON object")
 	}
 	return m, nil
+}
+
+// notJSON says what is wrong with a body that json.Valid rejects.
+func notJSON(raw []byte) string {
+	err := json.Unmarshal(raw, new(json.RawMessage))
+	var at *json.SyntaxError
+	switch {
+	case !errors.As(err, &at):
+		return "the body is not valid JSON"
+	case strings.Contains(err.Error(), "max depth"): // encoding/json's own bound
+		return "the body is nested too deeply: at most 10,000 levels"
+	}
+	return fmt.Sprintf("the body is not valid JSON: byte %d: %s", at.Offset, err)
 }
 
 // halfOutside reports whether a body with rows has half of a surrogate pair beside them, where it isn't one row's mistake.

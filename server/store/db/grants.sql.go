@@ -709,6 +709,33 @@ func (q *Queries) PhoneOfToken(ctx context.Context, hash string, placeID string)
 	return phone, err
 }
 
+const phonesOf = `-- name: PhonesOf :many
+SELECT DISTINCT phone FROM grants WHERE place_id = ?
+`
+
+func (q *Queries) PhonesOf(ctx context.Context, placeID string) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, phonesOf, placeID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var phone string
+		if err := rows.Scan(&phone); err != nil {
+			return nil, err
+		}
+		items = append(items, phone)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const putGrant = `-- name: PutGrant :exec
 INSERT INTO grants (id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors,
 	generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on)

@@ -7,6 +7,9 @@ SELECT * FROM grants WHERE link_hash = ?;
 -- name: PhoneOfToken :one
 SELECT phone FROM grants WHERE token_hash = sqlc.arg(hash) AND token_hash <> '' AND place_id = sqlc.arg(place_id);
 
+-- name: PhonesOf :many
+SELECT DISTINCT phone FROM grants WHERE place_id = ?;
+
 -- name: GrantsOf :many
 SELECT * FROM grants WHERE place_id = ? AND phone = ? ORDER BY id;
 
