@@ -19,7 +19,7 @@ func whyCommand(e *env) *cobra.Command {
 	var line int
 	c := labCommand(e, "why", "Explain why a person got in at a door, or didn't", `  doorlab why --place Gangnam --phone 01011112222 --door 'Front door'
   doorlab why --place plc_... --link 'http://127.0.0.1:8080/entry?t=...' --door dor_... --at 2026-10-05T09:00:00+09:00
-  doorlab why --place plc_... --door dor_... --line 17    # whoever is behind line 17 of the journal of the door's board
+  doorlab why --place plc_... --door dor_... --line 1     # whoever is behind line 1 of the journal of the door's board
   doorlab why --place plc_... --exposure        # who entered on site with a revoked right`, "no arguments",
 		func(l labCall, _ []string) error {
 			if place == "" {
