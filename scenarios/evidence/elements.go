@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/each"
@@ -38,7 +39,7 @@ func (k known) fitting() (out []any) {
 						return like[nth%len(like)]
 					}
 					if i := slices.Index(loose, f); i >= 0 && way>>i&1 == 1 {
-						return 1.0
+						return math.Pow10(i) // so that numbers differ
 					}
 					return nonsense
 				}))

@@ -103,6 +103,7 @@ func TestIdleInData(t *testing.T) {
 		`map(data.none, .doorId + string(int(.replays))) == []`:                false,
 		`none(data.none, .note != nil and .note.type == "feast" and .n > 7.5)`: false,
 		`none(data.none, .kind == "shop" and .size == "small" and .n == 3)`:    false,
+		`none(data.none, .n - .m > 3 and .kind == "shop")`:                     false,
 		`none(data.none, .kind == "shop" and .kind == "kiosk")`:                true,
 		`map(data.none, .mode + 1 + .mode) != nil`:                             true,
 		`all(data.none, .window.ref == .window.ref)`:                           true,

@@ -75,9 +75,16 @@ func (m *model) reboot(o Op) {
 // restart ends the server's life, in order or not; every connection ends with it.
 func (m *model) restart(o Op) {
 	m.settle()
-	if o.Flag && m.unread { // whoever reads records waits until their counts are on disk
+	if o.Flag {
+		m.counted()
+	}
+	m.reconnected(func() { m.add("control", fields{"method", "POST", "path", "/restart", "body", fields{"kill", o.Flag}}) })
+}
+
+// counted waits until the counts of repeats are on disk: whoever reads records does.
+func (m *model) counted() {
+	if m.unread {
 		m.unread = false
 		m.add("records", fields{"place", "lab"})
 	}
-	m.reconnected(func() { m.add("control", fields{"method", "POST", "path", "/restart", "body", fields{"kill", o.Flag}}) })
 }

@@ -78,6 +78,7 @@ func TestReads(t *testing.T) {
 		"paths": {strings.Join(e.Paths, " "), "data.items[0].id lines b?.c"},
 		"mentions": {e.Mentions, Mentions{Values: []any{"items", 0.0, "id", "x", "n", 3.0, "cut", "c"}, Fields: []string{"items", "id", "n", "c"},
 			Beside: map[string][]any{"id": {"x"}, "n": {3.0}, "c": {"cut"}}}},
+		"beside":    {must.Get(Compile(`all(data.days, .a == .b and .c in ["x", 2] and 1 < .d.e)`))(t).Mentions.Beside, map[string][]any{"a": nil, "b": nil, "c": {"x", 2.0}, "e": {1.0}}},
 		"outer":     {must.Get(Compile(`all(data.days, .by.at.zone == "x" and .note?.type != nil)`))(t).Mentions.Outer, []string{"by", "at", "note"}},
 		"calls":     {e.Calls()[0].Name + " " + e.Calls()[0].Args[0].Text, "at cut"},
 		"a path":    {PathOf("data.items[0].id"), []any{"data", "items", 0, "id"}},

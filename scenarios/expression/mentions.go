@@ -37,7 +37,7 @@ func mentions(n ast.Node) (m Mentions) {
 			}
 		}
 	}))
-	m.Values = values(n)
+	m.Values = values(n, nil)
 	m.Search = m.Search && !nils
 	return m
 }
@@ -51,7 +51,13 @@ func (m *Mentions) beside(f, value ast.Node) {
 	if m.Beside == nil {
 		m.Beside = map[string][]any{}
 	}
-	m.Beside[name] = append(m.Beside[name], values(value)...)
+	names := map[ast.Node]bool{} // of other fields: they are no values
+	ast.Walk(&value, each(func(n ast.Node) {
+		if m, ok := n.(*ast.MemberNode); ok {
+			names[m.Property] = true
+		}
+	}))
+	m.Beside[name] = append(m.Beside[name], values(value, names)...)
 }
 
 // field is the name of the field that a node reads.
@@ -70,9 +76,12 @@ func field(n ast.Node) (name string, ok bool) {
 	return p.Value, true
 }
 
-// values are the texts (string) and numbers (float64) in it, in order.
-func values(n ast.Node) (out []any) {
+// values are the texts (string) and numbers (float64) in it, in order, without some nodes.
+func values(n ast.Node, without map[ast.Node]bool) (out []any) {
 	ast.Walk(&n, each(func(n ast.Node) {
+		if without[n] {
+			return
+		}
 		switch n := n.(type) {
 		case *ast.StringNode:
 			out = append(out, n.Value)
