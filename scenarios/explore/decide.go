@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ type grant struct {
 	phone   int    // whose; another person's after a re-registration with another phone
 	doors   []int
 	from    int64
-	to      int64 // 0 = no end
+	to      int64 // far = no end
 	made    int64
 	changed int64
 	revoked int64 // -1 = no
@@ -28,7 +29,7 @@ type grant struct {
 }
 
 func (g *grant) valid(now int64) bool {
-	return g.revoked < 0 && now >= g.from && (g.to == 0 || now < g.to)
+	return g.revoked < 0 && now >= g.from && now < g.to
 }
 
 func (g *grant) opens(door int) bool { return slices.Contains(g.doors, door) }
@@ -39,7 +40,7 @@ func (g *grant) state(now int64) string {
 		return "revoked"
 	case now < g.from:
 		return "pending"
-	case g.to != 0 && now >= g.to:
+	case now >= g.to:
 		return "expired"
 	}
 	return "active"
@@ -132,15 +133,7 @@ var ranks = map[string]int{"permit": 0, "reservation": 1, "membership": 2}
 
 // before orders grants by who is credited.
 func before(a, b grant) int {
-	switch {
-	case a.kind != b.kind:
-		return ranks[a.kind] - ranks[b.kind]
-	case a.to == b.to:
-		return 0
-	case a.to == 0 || b.to != 0 && b.to < a.to:
-		return 1
-	}
-	return -1
+	return cmp.Or(ranks[a.kind]-ranks[b.kind], cmp.Compare(a.to, b.to))
 }
 
 // answer of a decision.

@@ -76,6 +76,19 @@ func TestKillAfterARepeat(t *testing.T) {
 	}
 }
 
+// TestEndAtTheStart: a right that ends at the time 0 of a sequence has ended; it isn't one without an end.
+func TestEndAtTheStart(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"permit", "reservation", "membership"} {
+		m := begin()
+		m.clockTo(minute)
+		play[kind](m, Op{Do: kind, From: -hour, To: -minute, Door: 2})
+		if len(m.grants) != 1 || m.grants[0].to != 0 || m.grants[0].valid(m.now) || m.grants[0].state(m.now) != "expired" {
+			t.Errorf("%s: got %+v, want one that has expired", kind, m.grants)
+		}
+	}
+}
+
 // Each operation that can be drawn can be played.
 func TestDraws(t *testing.T) {
 	t.Parallel()
@@ -200,7 +213,7 @@ func TestDecide(t *testing.T) {
 	c := content{hours: week7(weeks[0])}
 	for i, g := range []grant{
 		{kind: "permit", phone: 0, doors: []int{0}, from: 0, to: 10, revoked: -1},
-		{kind: "membership", phone: 0, doors: []int{0, 1}, from: 5, revoked: -1},
+		{kind: "membership", phone: 0, doors: []int{0, 1}, from: 5, to: far, revoked: -1},
 		{kind: "permit", phone: 1, doors: []int{0}, from: 5, to: 9, revoked: -1},
 		{kind: "permit", phone: 2, doors: []int{0}, from: 0, to: 9, revoked: 3},
 	} {

@@ -145,7 +145,7 @@ func (m *model) term(o Op) {
 	if o.Do == "reservation" || o.Nth == 0 && o.Door%2 == 0 {
 		args = append(args, "to", moment(to))
 	} else {
-		g.to = 0
+		g.to = far
 	}
 	if len(g.doors) > 0 {
 		args = append(args, "doors", doorNames(g.doors))

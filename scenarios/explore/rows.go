@@ -18,7 +18,7 @@ func (m *model) imported(o Op) {
 	}
 	row := fields{"externalRef", ref, "phone", "${" + phoneOf(o.Who) + "}", "startsAt", stamp(from), "doorIds", "${" + doorExpr(g.doors) + "}"}
 	if o.Flag {
-		g.to = 0
+		g.to = far
 	} else {
 		row = append(row, "endsAt", stamp(to))
 	}
