@@ -89,6 +89,21 @@ func TestEndAtTheStart(t *testing.T) {
 	}
 }
 
+// TestSlowDisk: something is written while the disk is slow, else the sequence couldn't be judged.
+func TestSlowDisk(t *testing.T) {
+	t.Parallel()
+	m := begin()
+	play["disk"](m, Op{Do: "disk", Flag: true})
+	play["disk"](m, Op{Do: "disk", Flag: true})
+	verbs := []string{}
+	for _, s := range m.steps {
+		verbs = append(verbs, s.verb)
+	}
+	if want := []string{"disk", "command", "disk"}; !slices.Equal(verbs, want) {
+		t.Errorf("got steps %q, want %q", verbs, want)
+	}
+}
+
 // Each operation that can be drawn can be played.
 func TestDraws(t *testing.T) {
 	t.Parallel()
