@@ -33,6 +33,7 @@ type fake struct {
 	permit     int    // status of a permit creation
 	maximum    int    // of the place's door, which refuses longer permits; 0 = it isn't told
 	hits       int    // of every fault, and of the disk
+	disk       string // its state
 	taken      bool   // the board has been detached
 	stale      bool   // there is a board whose desired revision nobody knows
 	real       bool   // a detached board is listed too
@@ -214,7 +215,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/faults":
 		say(w, 200, m{"data": m{"faultId": "flt_1"}})
 	case path == "/faults/flt_1", path == "/disk":
-		say(w, 200, m{"data": m{"hits": f.hits}})
+		say(w, 200, m{"data": m{"hits": f.hits, "state": f.disk}})
 	case strings.HasSuffix(path, "/journal"):
 		say(w, 200, m{"data": append([]m{}, f.lines...)})
 	case path == "/history":
