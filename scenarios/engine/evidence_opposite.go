@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -48,7 +49,12 @@ func (x *frame) bothWays(out fields) string {
 		}
 		return ""
 	}
-	for _, other := range evidence.Opposites(int(status)) {
+	opposites := evidence.Opposites(int(status))
+	if status >= 400 {
+		exprs := each.Of(s.Expect, func(e Expr) *expression.Expr { return &e.Expr })
+		opposites = append(opposites, evidence.Fulfilling(exprs, x.with(out).env(), out)...)
+	}
+	for _, other := range opposites {
 		if s.mayBeUnknown([]int{int(status), other.Status}) {
 			continue
 		}

@@ -99,6 +99,12 @@ func TestEitherWayOfARefusal(t *testing.T) {
 		`{group: [{call: {path: /echo}, expect: status < 500}, {log: x}]}`:                                    true,
 		`{group: [{call: {path: /echo}, expect: status < 500}, {call: {path: /echo}}]}`:                       false,
 		`{cases: [{s: 200}], call: {path: /echo, status: "${s}"}, expect: "status in [s, 4]"}`:                false,
+		`{call: {path: /nowhere}, expect: "status == 404 or data.expiresIn == 900"}`:                          true,
+		`{call: {path: /nowhere}, expect: "status == 404 or data.placeId == target.http"}`:                    true,
+		`{call: {path: /nowhere}, expect: "status == 200 ? len(data.scopes) > 0 : status == 404"}`:            true,
+		`{call: {path: /nowhere}, expect: "status == 404 or data.n == 1 and data.n == 2"}`:                    false,
+		`{call: {path: /nowhere, status: 404}, expect: "error == \"not_found\" or data.n == 3"}`:              false,
+		`{call: {path: /echo}, expect: "data?.n == 3 or error == \"invalid_api_key\""}`:                       true,
 	} {
 		res, out := play(t, newFake(t), "steps: ["+step+"]", Options{})
 		if got := res.Files[0]; (got.Status == judge.Invalid) != both || got.Status == judge.Blocked {

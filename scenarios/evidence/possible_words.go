@@ -23,7 +23,7 @@ func (w Words) of(field, value string) []string {
 // any reports whether the field can have the value.
 func (w Words) any(field string, value any) bool {
 	s, _ := value.(string)
-	return len(w[field]) == 0 || w.of(field, s) != nil
+	return len(w[field]) == 0 || w.of(field, s) != nil || field == "status" && !isText(value) // of a request, a number
 }
 
 // others are different values for a field; if it has a closed list of words, its other words.
@@ -53,6 +53,7 @@ func WordsOf(results ...string) Words {
 		"phase":   {{"online", "grace", "outage", "stopped"}},
 		"action":  {{"pulse", "hold", "lock", "off", "refuse", "deny"}},
 		"cause":   {{"command", "onsite", "free", "policy", "hold_end", "outage"}},
+		"status":  {{"created", "updated", "unchanged", "failed"}}, // of a row of an import
 		"weekday": {{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
 		"error":   {codes},
 
