@@ -158,10 +158,9 @@ func FailText(w http.ResponseWriter, field, text string) {
 
 // FailMethod answers 405 method_not_allowed.
 func FailMethod(w http.ResponseWriter, r *http.Request, allowed ...string) {
-	for _, m := range allowed {
-		w.Header().Add("Allow", m)
-	}
-	Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path, nil)
+	methods := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", methods) // in one line, because many clients read only the first
+	Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path+", which takes "+methods, nil)
 }
 
 // FailMissing answers 400 missing_field.
