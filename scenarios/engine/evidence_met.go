@@ -158,6 +158,10 @@ func onlyTelling(source string, d *Doc) {
 func (s *Step) words() evidence.Words {
 	results := []string{vocab.NoResponse, vocab.Offline, vocab.Refused, string(vocab.Denied), string(vocab.Opened)}
 	switch v := &s.Verbs; {
+	case v.Events != nil:
+		words := evidence.WordsOf(results[3:]...)
+		words["kind"] = [][]string{{"entry.opened", "entry.denied", "entry.permit.used"}}
+		return words
 	case v.Present != nil, v.PresentEach != nil:
 		results = results[3:]
 	case v.Phone == nil:

@@ -113,6 +113,19 @@ func TestEitherWayOfARefusal(t *testing.T) {
 	}
 }
 
+// TestGroupOfNothing: a group that claims something needs a step in it that asserts something, not only one that would have
+// passed with the opposite answer as well.
+func TestGroupOfNothing(t *testing.T) {
+	t.Parallel()
+	const either = `{call: {path: /nowhere}, expect: "status in [200, 404]"}`
+	for inside, bad := range map[string]bool{either: true, either + `, {call: {path: /nowhere, status: 404}}`: false} {
+		res, out := play(t, newFake(t), `steps: [{call: {path: /echo}}, {group: [`+inside+`], clauses: [AUTH-1]}]`, Options{})
+		if got := res.Files[0]; strings.Contains(got.Reason+out, "no step in it asserts anything") != bad || bad && got.Status != judge.Invalid {
+			t.Errorf("%s: got %s %q, want it refused: %t\n%s", inside, got.Status, got.Reason, bad, out)
+		}
+	}
+}
+
 // TestSomeRefused: where some of a step's requests succeeded and some were refused, how many may be an expectation: it could
 // fail if all were answered alike.
 func TestSomeRefused(t *testing.T) {
