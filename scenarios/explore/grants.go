@@ -31,6 +31,11 @@ func (m *model) known(o Op) *grant {
 	return permits[(2*o.Who+o.Nth)%len(permits)]
 }
 
+// owner are the person and the number in a permit's name.
+func (g *grant) owner() (who, nth int) {
+	return slices.Index(people, g.name[:len(g.name)-1]), int(g.name[len(g.name)-1] - '1')
+}
+
 func (m *model) permits() []*grant {
 	return each.If(m.grants, func(g *grant) bool { return g.kind == "permit" })
 }
@@ -39,6 +44,9 @@ func phoneOf(who int) string { return fmt.Sprintf("phone(%q)", people[who]) }
 
 // permit registers one, or registers it again.
 func (m *model) permit(o Op) {
+	if g := m.known(o); g != nil && o.Flag {
+		o.Who, o.Nth = g.owner()
+	}
 	name := permitName(o)
 	old := m.named(name)
 	who, doors := o.Who, bits(o.Doors)
