@@ -26,8 +26,6 @@ func (c *checker) claimsNothing(s *Step) {
 	case v.Key != nil, v.Place != nil, v.Door != nil: // the server may refuse it: the claim is odd, and counts for nothing
 	case v.lab(), len(s.Expect) == 0 && v.Leaf != nil:
 		c.b.Problem(s.pos, "%s can't fail whatever the target does, so it is evidence for no guarantee: claim %s at the step that checks what follows", what, list)
-	case v.Control != nil && v.Control.ofTheLab() && len(s.Expect) > 0:
-		c.b.Problem(s.pos, "%s only shows what the lab itself has set, which is evidence for no guarantee: claim %s at the step that checks what follows", v.Control.Path.raw, list)
 	case v.alive():
 		c.b.Problem(s.pos, "%s only shows that the server listens, which is evidence for no guarantee: claim %s at the step that checks it", v.Call.Path.raw, list)
 	case v.all() != nil:

@@ -53,7 +53,7 @@ func (x *frame) captured(sc *scope) {
 	if len(names) == 0 {
 		return
 	}
-	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), x.slowest(), func(e *expression.Expr) bool {
+	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), x.slowest(), x.step.eitherStatus(), func(e *expression.Expr) bool {
 		return x.alive() || x.onlyReached(e, sc.vars)
 	})
 	if status := (&expression.Expr{Names: map[string]Pos{"status": {}}}); x.step.Background != "" && x.onlyReached(status, sc.vars) {
