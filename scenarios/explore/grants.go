@@ -130,7 +130,9 @@ func (m *model) registered(name string, phone int, from, to int64, scope []int, 
 	same := again && g.revoked < 0 && g.phone == phone && g.from == from && g.to == to && slices.Equal(g.doors, scope)
 	g.phone, g.from, g.to, g.doors, g.revoked, g.reason = phone, from, to, scope, -1, ""
 	if !same {
-		g.changed = m.now
+		if g.changed = m.now; again && g.made == m.now {
+			g.changed++ // docs/decisions.md
+		}
 		m.changed()
 	}
 	s := m.add("permit", args, expect...)

@@ -177,6 +177,22 @@ func TestPeriodsLongPast(t *testing.T) {
 	}
 }
 
+// TestChangedInTheSameMillisecond: on a frozen clock, too, a permit shows that its terms have changed: a board may have let
+// somebody in by those of before, and that counts [OFF-4].
+func TestChangedInTheSameMillisecond(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	first := h.must(request("r"))
+	if again := h.must(request("r")); !again.UpdatedAt.Equal(first.CreatedAt) {
+		t.Errorf("an equal repeat changes updatedAt to %v, want %v", again.UpdatedAt, first.CreatedAt)
+	}
+	r := request("r")
+	r.EndsAt = new(epoch.Add(9 * time.Hour))
+	if p := h.must(r); !p.CreatedAt.Equal(first.CreatedAt) || !p.UpdatedAt.Equal(first.CreatedAt.Add(time.Millisecond)) {
+		t.Errorf("changed at %v, updatedAt %v, want a millisecond later", p.CreatedAt, p.UpdatedAt)
+	}
+}
+
 func TestRegisterRepeats(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
