@@ -51,6 +51,9 @@ var devices = []Bug{
 	check("legacy-detail-is-reason", "LEG-1", "detail says in words what went wrong", "legacy_paths"),
 	check("legacy-not-deprecated", "LEG-1", "the older paths say that they are deprecated", "legacy_paths"),
 	check("deprecation-gone-of-failures", "LEG-1", "failures on the older paths say so, too", "answers_values"),
+	check("deprecation-gone-of-a-405", "LEG-1", "so does another method of an older path", "answers_values"),
+	check("misspelt-query-removes-all", "LEG-1", "a query with a misspelt name removes no window", "windows_rules"),
+	check("short-request-id-replaced", "LEG-1", "an X-Request-Id of 8 characters is the caller's", "answers_values"),
 	check("forced-leaf-is-open", "LEG-1", "a forced leaf warns", "devices_values legacy_paths"),
 }
 
@@ -132,6 +135,7 @@ var commands = []Bug{
 var deaths = []Bug{
 	check(MemoryOnlyLedger, "CMD-5 CMD-6", "a key survives a restart", "idempotency_restart"),
 	check(UnfinishedSentAgain, "CMD-5 CMD-6", "an unfinished key is never sent again", "commands_kills"),
+	check("unfinished-press-forgotten", "CMD-6 ENT-4", "a press during which the server died has a record", "commands_crash"),
 	test(RecoverSends, "CMD-6 CMD-4", "nothing is sent again after a restart", "./testbed TestCrashAtEveryPoint"),
 	check("flash-keeps-nothing", "CMD-6 OFF-2 SYNC-1", "a board's flash keeps what it knows", "commands_deaths outage_restart"),
 	test("flash-keeps-commands-late", "CMD-6", "a command is in flash before its report", "./boardsim TestRebootLosesWhatMayWait"),

@@ -63,6 +63,18 @@ var askedValues = map[string]edge{
 			args(body, func(a map[string]any) { delete(a, "reason") })
 		}
 	}),
+	"misspelt-query-removes-all": queries("DELETE /device/v1/doors/*/policies", func(q url.Values) {
+		for name := range q {
+			if name != "ref" && name != "policyId" {
+				q.Del(name)
+			}
+		}
+	}),
+	"short-request-id-replaced": {routes: anything, ask: func(r *http.Request) {
+		if len(r.Header.Get("X-Request-Id")) == 8 {
+			r.Header.Del("X-Request-Id")
+		}
+	}},
 	"month-of-records-unasked": queries(logs, func(q url.Values) {
 		if !q.Has("sinceDays") {
 			q.Set("sinceDays", "30")
@@ -78,6 +90,7 @@ var askedValues = map[string]edge{
 	"request-id-gone-of-failures":  headerOfFailures("X-Request-Id", ""),
 	"deprecation-gone-of-failures": headerOfFailures("Deprecation", ""),
 	"allow-gone":                   headerOfFailures("Allow", ""),
+	"deprecation-gone-of-a-405":    headerWhere(isStatus(http.StatusMethodNotAllowed), "Deprecation", ""),
 	"page-of-a-dead-link-names-it": headerOfFailures("Referrer-Policy", "unsafe-url"),
 	"legacy-detail-is-reason": says(legacy, func(p *reply) {
 		if p.status >= 400 {
