@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -112,9 +113,6 @@ func faultAdd(e *env) *cobra.Command {
 				return usagef("fault add: unknown fault %q%s ('doorlab fault names' lists them)", args[0], faults.Hint(args[0]))
 			}
 			given := l.c.Flags().Changed
-			if given("share") && !(share > 0 && share <= 1) {
-				return usagef("--share %v: must be more than 0 and at most 1 (half the boards: 50%% or 0.5)", float64(share))
-			}
 			if given("nth") && nth < 1 {
 				return usagef("--nth %d: must be 1 or more", nth)
 			}
@@ -188,6 +186,9 @@ func (s *shareFlag) String() string {
 
 func (s *shareFlag) Set(text string) error {
 	v, err := amount.ParseShare(text)
+	if err == nil && !(v > 0 && v <= 1) {
+		err = errors.New("must be more than 0 and at most 1 (half the boards: 50% or 0.5)")
+	}
 	*s = shareFlag(v)
 	return err
 }
