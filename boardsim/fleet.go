@@ -48,6 +48,8 @@ type Config struct {
 	Seed    int64               // of latencies, jitter and faults; 0 = World.Seed
 	// Desired is the revision that a board should have, for GET /boards; nil = show the applied one.
 	Desired func(boardID string) int64
+	// Stale is whether Desired is only what was known earlier, because the server doesn't answer; nil = never.
+	Stale func() bool
 	// Seat is what the server knows about the replacement of a detached board; nil = nothing.
 	Seat func(boardID string) Seat
 	Addr func() string // broker address in detach's answer, e.g. tcp://127.0.0.1:1883

@@ -59,6 +59,7 @@ func (b *board) view() control.Board {
 		b.seated(&v)
 	}
 	v.DesiredRevision = max(v.AppliedRevision, b.f.desired(b.id))
+	v.Stale = b.f.cfg.Stale != nil && b.f.cfg.Stale()
 	return v
 }
 

@@ -163,8 +163,8 @@ func (p Plan) values(given func(key string) bool) []Problem {
 	for i, s := range p.Stages {
 		at := fmt.Sprintf("$.stages[%d]", i)
 		c.thresholds(at, s.Thresholds)
-		c.want(!called[s.called(i)], at+".name", "two stages are called %q; give each a name of its own, because results are listed by it", s.called(i))
-		called[s.called(i)] = true
+		c.want(!called[s.Called(i)], at+".name", "two stages are called %q; give each a name of its own, because results are listed by it", s.Called(i))
+		called[s.Called(i)] = true
 	}
 	c.fleet(p.Fleet)
 	c.faults(p)

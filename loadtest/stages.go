@@ -42,8 +42,8 @@ func (r Result) answerRate() float64 {
 	return roundRate(float64(n) / max(r.Seconds, r.AnsweredBy-promptly))
 }
 
-// called is the i-th stage's name in reports, counted from 0.
-func (s Stage) called(i int) string { return cmp.Or(s.Name, fmt.Sprintf("stage %d", i+1)) }
+// Called is the i-th stage's name in reports, counted from 0.
+func (s Stage) Called(i int) string { return cmp.Or(s.Name, fmt.Sprintf("stage %d", i+1)) }
 
 // stage is the collector of the stage in which something is due; nil in a run without stages.
 func (c *collector) stage(due time.Duration) *collector {
@@ -74,7 +74,7 @@ func (p Plan) stageResults(c *collector) (out []StageResult) {
 		if outcomes == nil { // nothing was due
 			outcomes = []Outcome{}
 		}
-		out = append(out, StageResult{s.called(i), from, seconds, of.sent, summarize(of.lag), outcomes, of.answeredBy(), of.unsent()})
+		out = append(out, StageResult{s.Called(i), from, seconds, of.sent, summarize(of.lag), outcomes, of.answeredBy(), of.unsent()})
 		from += seconds
 	}
 	return out
@@ -108,7 +108,7 @@ func (p Plan) stretches(c *collector, seconds float64) []stretch {
 		if len(p.Stages) > 1 {
 			of = c.ofStage(i)
 		}
-		out = append(out, stretch{s.called(i) + ": ", s.Thresholds, of, from, lasts})
+		out = append(out, stretch{s.Called(i) + ": ", s.Thresholds, of, from, lasts})
 		from += lasts
 	}
 	return out
@@ -130,7 +130,7 @@ func (p Plan) limits(yield func(prefix string, limits map[string]string) bool) {
 		return
 	}
 	for i, s := range p.Stages {
-		if !yield(s.called(i)+": ", s.Thresholds) {
+		if !yield(s.Called(i)+": ", s.Thresholds) {
 			return
 		}
 	}

@@ -1,10 +1,12 @@
 package loadtest
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/judge"
 )
 
@@ -78,6 +80,25 @@ func (r Result) status(t Threshold) (status judge.Status, why string) {
 		return judge.Pass, t.Value
 	}
 	return judge.Fail, t.why()
+}
+
+// Shows is what a threshold shows about the target: nothing (INVALID), unless it was judged and answers could have broken it.
+// Figures that don't describe the system accuse it only by what it answered.
+func (r Result) Shows(t Threshold) (status judge.Status, why string) {
+	switch status, why = r.status(t); {
+	case status == judge.Skipped:
+		return judge.Invalid, why
+	case t.OK && t.Idle:
+		return judge.Invalid, fmt.Sprintf("none of the %s requests sent could have broken it", amount.Number(r.Sent))
+	case t.OK:
+		return status, why
+	}
+	_, _, name := r.within(t.Name)
+	l, err := parseThreshold(name, t.Limit)
+	if doubts := r.unsound(); len(doubts) > 0 && (err != nil || !l.answers() || t.Value == none) {
+		return judge.Invalid, doubts[0]
+	}
+	return status, why
 }
 
 // unjudgedWhy says under the table of thresholds why some weren't judged: once, as they share the reason.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/judge"
 	"github.com/doorlab/doorlab/internal/must"
 )
 
@@ -98,4 +99,30 @@ func TestRateOfGeneratorsApart(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestShows: a threshold that wasn't judged, or that nothing could break, shows nothing; slow answers to a generator that
+// lagged accuse nobody, too many wrong ones do.
+func TestShows(t *testing.T) {
+	t.Parallel()
+	const lag = "the generator lagged: p99 2 s behind the plan, allowed 100 ms"
+	sound, lagged := Result{Verdict: Fail, Sent: 10}, Result{Verdict: Fail, Sent: 10, Doubts: []string{lag}}
+	for name, c := range map[string]struct {
+		of   Result
+		t    Threshold
+		want judge.Status
+	}{
+		"met":                        {sound, Threshold{Name: "errors", Limit: "0", Value: "0", OK: true}, judge.Pass},
+		"broken":                     {sound, Threshold{Name: "p99_all", Limit: "1ms", Value: "2 ms"}, judge.Fail},
+		"nothing could break it":     {sound, Threshold{Name: "errors", Limit: "100%", Value: "0%", OK: true, Idle: true}, judge.Invalid},
+		"met in doubt":               {lagged, Threshold{Name: "p99_all", Limit: "1s", Value: "2 ms", OK: true}, judge.Invalid},
+		"slow in doubt":              {lagged, Threshold{Name: "calm: p99_all", Limit: "1ms", Value: "2 ms"}, judge.Invalid},
+		"wrong in doubt":             {lagged, Threshold{Name: "calm: errors", Limit: "0", Value: "3"}, judge.Fail},
+		"too few in doubt":           {lagged, Threshold{Name: "reported_min", Limit: "3", Value: "2"}, judge.Invalid},
+		"nothing to measure, broken": {sound, Threshold{Name: "p99_offline", Limit: "1s", Value: none}, judge.Fail},
+	} {
+		if got, why := c.of.Shows(c.t); got != c.want || why == "" {
+			t.Errorf("%s: got %s, %q, want %s and why", name, got, why, c.want)
+		}
+	}
 }

@@ -82,6 +82,7 @@ type Config struct {
 	Failed      func(error)   // told when phone entry ends by itself; nil = only logged
 	CrashPoints bool
 	Inbox       *inbox.Recorder // of each place's requests; nil = none
+	Before      *Server         // the previous one on the same data, which has ended; nil = none in this process
 	Log         *slog.Logger    // nil = discard
 }
 
@@ -115,7 +116,11 @@ type Server struct {
 // together. Errors: ErrOtherWorld, store.ErrNewer, and those of the file system.
 func New(cfg Config) (_ *Server, err error) {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	s := &Server{metrics: newMetrics(), disk: disk.New()}
+	s := &Server{metrics: newMetrics()}
+	if s.disk = disk.New(); cfg.Before != nil {
+		s.disk = cfg.Before.disk.Next()
+	}
+	cfg.Before = nil // or each would keep all before it
 	cfg.Log = slog.New(mortal{cfg.Log.Handler(), &s.dead, s.disk})
 	s.cfg = cfg
 	defer func() {

@@ -46,7 +46,7 @@ func TestBadDiskOfALab(t *testing.T) {
 }
 
 // What waits for a stalled disk is lost when the server is killed, as what was never written; the next life has a disk that
-// works [CMD-6]. A server that is stopped instead writes it.
+// works [CMD-6]. A server that is stopped instead writes it. That the disk was hit stays known.
 func TestEndOnAStalledDisk(t *testing.T) {
 	t.Parallel()
 	for _, kill := range []bool{true, false} {
@@ -66,9 +66,12 @@ func TestEndOnAStalledDisk(t *testing.T) {
 		}
 		clienttest.Do(t, lab, http.MethodPost, "/lab/v1/restart", map[string]any{"kill": kill}, nil)
 		<-ended
-		var now struct{ State string }
-		if clienttest.Do(t, lab, http.MethodGet, "/lab/v1/disk", nil, &now); now.State != "ok" {
-			t.Errorf("killed %t: the next life's disk is %q, want ok", kill, now.State)
+		var now struct {
+			State string
+			Hits  int
+		}
+		if clienttest.Do(t, lab, http.MethodGet, "/lab/v1/disk", nil, &now); now.State != "ok" || now.Hits == 0 {
+			t.Errorf("killed %t: the next life's disk is %q with %d hits, want ok with those of the life before", kill, now.State, now.Hits)
 		}
 		status, replayed, err := tryOpen(t, c, door, "k")
 		if kill && (status != http.StatusOK || replayed || err != nil) {

@@ -108,7 +108,7 @@ func StartFleet(ctx context.Context, c FleetConfig) (_ *Fleet, err error) {
 	f.fleet, err = boardsim.New(boardsim.Config{
 		World: c.World, Kinds: []string{world.Live}, Slice: c.Slice, DataDir: c.DataDir, Seed: c.World.Seed,
 		Dial: dialTCP(c.Broker, c.TLS), Client: c.Client,
-		Clock: f.clk, Flight: flight, Apart: true, Synced: true, History: told, Log: c.Log, Desired: server.desired, Seat: server.seat,
+		Clock: f.clk, Flight: flight, Apart: true, Synced: true, History: told, Log: c.Log, Desired: server.desired, Stale: server.isStale, Seat: server.seat,
 		Addr: func() string { return c.scheme() + c.Broker },
 	})
 	if err != nil {

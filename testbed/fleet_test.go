@@ -52,11 +52,16 @@ func TestFleetKnowsItsServer(t *testing.T) {
 	var b struct {
 		Detached        bool
 		AppliedRevision int64
+		Stale           bool
 	}
 	clienttest.Do(t, c, http.MethodGet, "/lab/v1/boards/"+id, nil, &b)
 	want := seatOf(t, s, id)
-	if !b.Detached || b.AppliedRevision != want || want == 0 {
+	if !b.Detached || b.AppliedRevision != want || want == 0 || b.Stale {
 		t.Errorf("got %+v, want the board detached, and the revision that the server knows, %d", b, want)
+	}
+	must.OK(t, s.Stop())
+	if clienttest.Do(t, c, http.MethodGet, "/lab/v1/boards/"+id, nil, &b); !b.Stale {
+		t.Errorf("got %+v, want a desired revision that is stale, because the server is gone", b)
 	}
 }
 

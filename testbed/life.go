@@ -62,7 +62,7 @@ func (t *Testbed) begin(mqtt net.Listener, sip string) error {
 		DataDir: t.cfg.DataDir, World: t.cfg.World, Version: t.cfg.Version, Clock: t.clk, Flight: t.flight, History: t.told(), Recording: t.recording, Retention: t.cfg.Retention,
 		Counted: func(boardID string) bool { f := t.boards.Load(); return f != nil && f.Simulates(boardID) },
 		Rotated: t.rotated, Simulated: t.simulated, Watch: t.watch(), Spans: t.spans,
-		Console: t.consoleURL, LinkURL: linkURL, BaseURL: t.cfg.LinkURL, TrustedProxies: t.cfg.TrustedProxy, SIP: sip, SIPPeers: t.cfg.SIPPeers, Failed: t.fail, Greet: t.caps.greet, CrashPoints: t.cfg.CrashPoints, Inbox: t.inbox, Wait: t.cfg.Wait, NotAfter: t.cfg.NotAfter, Coalesce: t.cfg.Coalesce, Unchecked: t.cfg.LookOnce && t.lives.Load() > 0, Log: t.cfg.Log,
+		Console: t.consoleURL, LinkURL: linkURL, BaseURL: t.cfg.LinkURL, TrustedProxies: t.cfg.TrustedProxy, SIP: sip, SIPPeers: t.cfg.SIPPeers, Failed: t.fail, Greet: t.caps.greet, CrashPoints: t.cfg.CrashPoints, Inbox: t.inbox, Before: t.away.Load(), Wait: t.cfg.Wait, NotAfter: t.cfg.NotAfter, Coalesce: t.cfg.Coalesce, Unchecked: t.cfg.LookOnce && t.lives.Load() > 0, Log: t.cfg.Log,
 	})
 	if errors.Is(err, server.ErrOtherWorld) {
 		return fmt.Errorf("%w (%s): %s; use another --data, or the --seed and world it was made with", ErrOtherWorld, t.cfg.DataDir,

@@ -27,6 +27,7 @@ type peer struct {
 	mu        sync.Mutex
 	server    *client.Client
 	revisions map[string]int64 // by place
+	stale     bool             // the server didn't answer the last question for them
 }
 
 // peerTimeout bounds how long GET /boards waits for the server.
@@ -47,6 +48,13 @@ func (p *peer) desired(boardID string) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.revisions[p.placeOf[boardID]]
+}
+
+// isStale is whether the server left the last question about revisions unanswered.
+func (p *peer) isStale() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stale
 }
 
 // seat is what the server knows about a board now; nothing without a server.
@@ -85,12 +93,12 @@ func (p *peer) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
 	defer cancel()
 	var got map[string]int64
-	if err := server.Do(ctx, http.MethodGet, control.Prefix+"/revisions", nil, &got); err != nil {
-		return // an unreachable server changes nothing: its last answer stays valid
-	}
+	err := server.Do(ctx, http.MethodGet, control.Prefix+"/revisions", nil, &got)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.revisions = got
+	if p.stale = err != nil; !p.stale { // else its last answer is shown, as stale
+		p.revisions = got
+	}
 }
 
 // know tells the fleet where its server's control API is.

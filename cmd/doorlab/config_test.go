@@ -86,3 +86,17 @@ func TestEveryWrongValueOfAFile(t *testing.T) {
 		t.Errorf("got exit %d and\n%s\nwant %d and\n%s", code, errs, codeUsage, want)
 	}
 }
+
+// TestShapesInConfig: a list is for flags that can be given more than once, a mapping for those of names.
+func TestShapesInConfig(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	must.OK(t, os.WriteFile(file, []byte("boards: [1]\nclock: [real]\njson: {a: true}\ntrusted-proxies: {10.0.0.0/8: x}\nsip-peers: [127.0.0.1]\nretention: {audit: 90d}\n"), 0o600))
+	code, _, errs := runQuietly(t.Context(), "up", "--config", file)
+	want := "doorlab: --config: " + strings.Join([]string{
+		file + ":1:1: boards: must be a single value, not a list", file + ":2:1: clock: must be a single value, not a list",
+		file + ":3:1: json: must not be a mapping", file + ":4:1: trusted-proxies: must not be a mapping"}, "\ndoorlab: ") + "\n"
+	if code != codeUsage || errs != want {
+		t.Errorf("got exit %d and\n%s\nwant %d and\n%s", code, errs, codeUsage, want)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/client"
@@ -79,7 +80,9 @@ func (l *keyLoad) work(ctx context.Context, worker int) {
 				pause(ctx)
 				continue
 			case err != nil:
-				l.waitLife(life + 1)
+				if !l.waitLife(ctx, life+1) {
+					return // askAgain finds out what became of the key
+				}
 				continue
 			}
 			l.mu.Lock()
@@ -108,12 +111,37 @@ func (l *keyLoad) restarted() {
 	l.cond.Broadcast()
 }
 
-func (l *keyLoad) waitLife(n int) {
+// waitLife reports whether the server has restarted n times, for which it waits until ctx ends: a connection may break without
+// a restart.
+func (l *keyLoad) waitLife(ctx context.Context, n int) bool {
+	defer context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.cond.Broadcast()
+	})()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.lives < n {
+	for l.lives < n && ctx.Err() == nil {
 		l.cond.Wait()
 	}
+	return l.lives >= n
+}
+
+// TestWaitLifeEnds: whoever waits for a restart that doesn't come goes on when the load ends.
+func TestWaitLifeEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &keyLoad{t: t}
+		l.cond = sync.NewCond(&l.mu)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if l.waitLife(ctx, 1) {
+			t.Error("there was no restart, want false when the load ends")
+		}
+		if l.restarted(); !l.waitLife(ctx, 1) {
+			t.Error("the server has restarted, want true")
+		}
+	})
 }
 
 // send asks once; a connection that breaks is no answer.

@@ -66,8 +66,14 @@ func readSettings(c *cobra.Command, e *env) error {
 			return
 		}
 		if v, ok := fromFile[f.Name]; ok {
-			if err := c.Flags().Set(f.Name, flagText(v)); err != nil {
-				inFile = append(inFile, strictyaml.Problem{Line: at[f.Name].Line, Col: at[f.Name].Col, Message: f.Name + ": " + flagReason(err)})
+			why := misshapen(f, v)
+			if why == "" {
+				if err := c.Flags().Set(f.Name, flagText(v)); err != nil {
+					why = flagReason(err)
+				}
+			}
+			if why != "" {
+				inFile = append(inFile, strictyaml.Problem{Line: at[f.Name].Line, Col: at[f.Name].Col, Message: f.Name + ": " + why})
 			}
 			e.from[f.Name] = fmt.Sprintf("%s: %s:%d:%d: %s", config(), path, at[f.Name].Line, at[f.Name].Col, f.Name)
 		}
@@ -131,6 +137,24 @@ func (e *env) named(msg string) string {
 // variable is the environment variable of a flag.
 func variable(flag string) string {
 	return "DOORLAB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// misshapen says why a value of the file can't be a flag's, "" if it can: a list is for flags that can be given more than
+// once, a mapping for those of names.
+func misshapen(f *pflag.Flag, v any) string {
+	_, many := f.Value.(pflag.SliceValue)
+	named := f.Value.Type() == "stringToString" || f.Value.Type() == (*retention)(nil).Type()
+	switch v.(type) {
+	case []any:
+		if !many && !named {
+			return "must be a single value, not a list"
+		}
+	case map[string]any:
+		if !named {
+			return "must not be a mapping"
+		}
+	}
+	return ""
 }
 
 // flagText is a value of the file as it would be typed: lists with commas, maps as name=value.

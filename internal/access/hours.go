@@ -235,7 +235,10 @@ func wall(loc *time.Location, day time.Time, minute int) time.Time {
 
 // CheckDay returns an error for intervals of a day of which one has an invalid time or is empty, or two overlap.
 func CheckDay(pairs [][2]string) error {
-	type span struct{ from, to int }
+	type span struct {
+		from, to int
+		pair     [2]string
+	}
 	var spans []span
 	for _, p := range pairs {
 		from, err := minutes(p[0])
@@ -252,12 +255,12 @@ func CheckDay(pairs [][2]string) error {
 		if to < from {
 			to += 24 * 60
 		}
-		spans = append(spans, span{from, to})
+		spans = append(spans, span{from, to, p})
 	}
 	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	for i := 1; i < len(spans); i++ {
-		if spans[i].from < spans[i-1].to {
-			return errors.New("intervals overlap")
+		if a, b := spans[i-1], spans[i]; b.from < a.to {
+			return fmt.Errorf("%s-%s and %s-%s overlap", a.pair[0], a.pair[1], b.pair[0], b.pair[1])
 		}
 	}
 	return nil

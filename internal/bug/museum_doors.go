@@ -135,6 +135,7 @@ var commands = []Bug{
 var deaths = []Bug{
 	check(MemoryOnlyLedger, "CMD-5 CMD-6", "a key survives a restart", "idempotency_restart"),
 	check(UnfinishedSentAgain, "CMD-5 CMD-6", "an unfinished key is never sent again", "commands_kills"),
+	check("unfinished-press-forgotten", "CMD-6 ENT-4", "a press during which the server died has a record", "commands_crash"),
 	test(RecoverSends, "CMD-6 CMD-4", "nothing is sent again after a restart", "./testbed TestCrashAtEveryPoint"),
 	check("flash-keeps-nothing", "CMD-6 OFF-2 SYNC-1", "a board's flash keeps what it knows", "commands_deaths outage_restart"),
 	test("flash-keeps-commands-late", "CMD-6", "a command is in flash before its report", "./boardsim TestRebootLosesWhatMayWait"),

@@ -28,6 +28,7 @@ var keys = []Bug{
 	check("netloss-of-any-place", "AUTH-4", "the outage policy of another place's board can't be set", "places_apart"),
 	check("netloss-seen-from-any-place", "AUTH-4", "the outage policy of another place's board can't be read", "places_apart"),
 	check("commands-of-any-place", "AUTH-4", "a key never moves another place's door", "places_apart"),
+	check("test-key-moves-live-doors", "AUTH-4", "a test key never moves a live door, whoever else has used a key", "idempotency_places"),
 	check("legacy-doors-of-any-place", "AUTH-4", "a key never moves another place's door over the older paths", "places_apart"),
 	check("windows-of-any-place", "AUTH-4", "windows of another place's door can't be set", "places_apart"),
 	check("windows-gone-from-any-place", "AUTH-4", "windows of another place's door can't be removed", "places_apart"),

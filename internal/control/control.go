@@ -18,6 +18,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/doorlab/doorlab/internal/listen"
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // Prefix of every route.
@@ -30,7 +31,14 @@ const maxBody = 1 << 20
 func Handler(token string, mount func(chi.Router)) http.Handler {
 	root := chi.NewRouter()
 	root.Use(plain)
-	root.NotFound(noPath)
+	root.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		var known []string
+		_ = chi.Walk(root, func(_, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+			known = append(known, pattern)
+			return nil
+		})
+		noPath(w, r, known)
+	})
 	root.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
 		for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
@@ -69,15 +77,20 @@ func Exact(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		clean := path.Clean(r.URL.Path)
 		if clean != r.URL.Path && (clean == "/" || clean+"/" != r.URL.Path) {
-			noPath(w, r)
+			noPath(w, r, nil)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func noPath(w http.ResponseWriter, r *http.Request) {
-	Fail(w, http.StatusNotFound, "not_found", "no such path: "+r.URL.Path, nil)
+// noPath names the known path that was probably meant.
+func noPath(w http.ResponseWriter, r *http.Request, known []string) {
+	message := "no such path: " + r.URL.Path
+	if meant := near.Path(r.URL.Path, known); meant != "" {
+		message += ", did you mean " + meant + "?"
+	}
+	Fail(w, http.StatusNotFound, "not_found", message, nil)
 }
 
 func bearer(token string) func(http.Handler) http.Handler {
@@ -158,10 +171,9 @@ func FailText(w http.ResponseWriter, field, text string) {
 
 // FailMethod answers 405 method_not_allowed.
 func FailMethod(w http.ResponseWriter, r *http.Request, allowed ...string) {
-	for _, m := range allowed {
-		w.Header().Add("Allow", m)
-	}
-	Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path, nil)
+	methods := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", methods) // in one line, because many clients read only the first
+	Fail(w, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not allowed on "+r.URL.Path+", which takes "+methods, nil)
 }
 
 // FailMissing answers 400 missing_field.

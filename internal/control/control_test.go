@@ -58,7 +58,7 @@ func TestExact(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer t")
 		w := httptest.NewRecorder()
 		Exact(mux).ServeHTTP(w, r)
-		if w.Code != status || status == 404 && !strings.Contains(w.Body.String(), `"message":"no such path: `+at+`"`) {
+		if w.Code != status || status == 404 && !strings.Contains(w.Body.String(), `"message":"no such path: `+at) {
 			t.Errorf("%s: %d %s, want %d", at, w.Code, w.Body, status)
 		}
 	}

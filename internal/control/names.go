@@ -19,7 +19,7 @@ func Misnamed(field string, raw []byte, v any) (path, hint string) {
 	if name == "" {
 		return "", ""
 	}
-	return strings.TrimPrefix(field+below, "."), near.Hint(name, known)
+	return strings.TrimPrefix(field+below, "."), near.Hints(name, known)
 }
 
 func misnamed(raw []byte, t reflect.Type) (path, name string, known []string) {

@@ -36,6 +36,7 @@ type Board struct {
 	Phase           string  `json:"phase"`
 	OutageAgeSec    float64 `json:"outageAgeSec"` // -1 = clock lost
 	DesiredRevision int64   `json:"desiredRevision"`
+	Stale           bool    `json:"stale,omitempty"` // the desired revision is one of earlier: the server didn't say what it is now
 	AppliedRevision int64   `json:"appliedRevision"`
 	BufferedRecords int     `json:"bufferedRecords"`
 	DroppedRecords  int     `json:"droppedRecords"`

@@ -93,7 +93,7 @@ func onlyQuery(w http.ResponseWriter, r *http.Request, known []string) (ok bool)
 		why := ""
 		switch values := given[name]; {
 		case !slices.Contains(known, name):
-			why = strconv.Quote(name) + " is not a known query parameter" + near.Hint(name, known)
+			why = strconv.Quote(name) + " is not a known query parameter" + near.Hints(name, known)
 		case len(values) > 1:
 			why = name + " is given more than once"
 		case values[0] == "" && name == "placeId" && r.Method == http.MethodGet: // all places

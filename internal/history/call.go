@@ -59,8 +59,7 @@ var (
 		"doorState", "online", "id", "index", "status", "error", "entryPermitMaxHours"}
 )
 
-// mostRows is how many rows an import may have for the history to keep them. Of a longer one, and of one with a row that
-// isn't an object, it keeps how each row ended.
+// mostRows is how many rows an import may have for the history to keep them. Of a longer one it keeps how each row ended.
 const mostRows = 1000
 
 // CallEvent is the history's event for a request and its answer; without a status it is Unanswered.
@@ -161,8 +160,8 @@ func (t *CallText) rows(request, data []byte) {
 	if json.Unmarshal(request, &in) != nil || json.Unmarshal(data, &out) != nil {
 		return
 	}
-	var list []map[string]any
-	if json.Unmarshal(in.Items, &list) != nil || len(list) > mostRows { // a row that isn't an object, or too many: only what the counts can be held against
+	var list []any
+	if json.Unmarshal(in.Items, &list) != nil || len(list) > mostRows { // too many: only what the counts can be held against
 		for _, r := range each(out.Results) {
 			m, _ := r.(map[string]any)
 			t.Wrote = append(t.Wrote, map[string]any{"index": m["index"], "status": m["status"]})
@@ -171,7 +170,8 @@ func (t *CallText) rows(request, data []byte) {
 	}
 	for _, item := range list {
 		row := map[string]any{}
-		for k, v := range item {
+		fields, _ := item.(map[string]any) // nil if it isn't an object, which fails
+		for k, v := range fields {
 			if s, ok := v.(string); ok && k != "startsAt" && k != "endsAt" {
 				row[k] = mask.Mark(s)
 			} else {

@@ -55,17 +55,29 @@ func TestImportsWithoutResults(t *testing.T) {
 	}
 }
 
-// TestImportsWithARowThatIsNoObject: such a row fails, and the others are counted.
+// TestImportsWithARowThatIsNoObject: such a row fails beside the others, which are judged like those of any import.
 func TestImportsWithARowThatIsNoObject(t *testing.T) {
 	t.Parallel()
-	for created, why := range map[int]string{1: "", 2: "created is 2, but its rows add up to 1"} {
+	const created, again = `"created":1,"updated":0,"unchanged":0`, `"created":0,"updated":0,"unchanged":1`
+	for _, c := range []struct{ counts, first, second, why string }{
+		{again, "created", "unchanged", ""},
+		{created, "created", "created", "it was created again"},
+		{again, "failed", "unchanged", "created is 1, but its rows add up to 0"},
+	} {
 		h := newBuilder()
-		h.emit(history.CallEvent(history.CallIn{Method: "POST", Path: "/space/v1/customers/import", PlaceID: "plc_a", Status: 200, SentAt: h.at, SentNs: h.wall + 1,
-			Request: []byte(`{"source":"s","items":[{"externalRef":"a"},7]}`),
-			Answer: []byte(fmt.Sprintf(`{"success":true,"data":{"received":2,"created":%d,"updated":0,"unchanged":0,"failed":1,
-				"results":[{"index":0,"status":"created","id":"cus_1"},{"index":1,"status":"failed"}]}}`, created))}))
-		if v := imp1(NewView(h.events)); (v.FirstBad != nil) != (why != "") || !strings.Contains(v.Number, why) || v.Checked != 1 {
-			t.Errorf("got %s, %d checked; want %q of 1", v, v.Checked, why)
+		for _, one := range [][2]string{{created, c.first}, {c.counts, c.second}} {
+			h.at, h.wall = h.at+1000, h.wall+1e9
+			h.emit(history.CallEvent(history.CallIn{Method: "POST", Path: "/space/v1/customers/import", PlaceID: "plc_a", Status: 200, SentAt: h.at, SentNs: h.wall + 1,
+				Request: []byte(`{"source":"s","items":[{"externalRef":"a"},7]}`),
+				Answer: fmt.Appendf(nil, `{"success":true,"data":{"received":2,%s,"failed":1,
+					"results":[{"index":0,"status":"%s","id":"cus_1"},{"index":1,"status":"failed"}]}}`, one[0], one[1])}))
+		}
+		v := imp1(NewView(h.events))
+		if (v.FirstBad != nil) != (c.why != "") || !strings.Contains(v.Number, c.why) || v.Checked != 2 {
+			t.Errorf("got %s, %d checked; want %q of 2", v, v.Checked, c.why)
+		}
+		if c.why == "" && len(v.Untried)+len(v.Unseen) > 0 {
+			t.Errorf("got %q and %q as not seen, want both cases seen", v.Untried, v.Unseen)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (c *call) legacy() string {
 // cmd8 judges CMD-8: in the test place nothing is ever offline, refuses or stays silent, unless args.reason asked for
 // it.
 func cmd8(v *View) Verdict {
-	t, done := &tally{}, map[string]int{}
+	t, done, cases := &tally{}, map[string]int{}, []*call(nil)
 	for _, c := range v.calls() {
 		if c.CallText.Kind != "test" || !strings.HasPrefix(c.Route, "/device/") || c.Method == "GET" && c.Route != netlossRoute || c.In["sim"] == true || c.Replay {
 			continue
@@ -105,6 +105,7 @@ func cmd8(v *View) Verdict {
 		t.checked++
 		if c.ok() && c.Method != "GET" && !c.removedNothing() {
 			done[v.done(c)]++
+			cases = append(cases, c)
 		}
 		_, device := ends[c.Code]
 		if device || c.Code == "store_offline" || c.Code == "store_unreachable" { // [CMD-8]
@@ -116,7 +117,8 @@ func cmd8(v *View) Verdict {
 	}
 	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", amount.Number(t.checked))).
 		tried(len(done), "nothing was done in the test place").
-		showsIf(v.told, sight{done["open"], "open"}, sight{done["hold"], "hold"}, sight{done["close"], "close"}, sight{done["policy"], "a door policy"}, sight{done["netloss"], "an outage policy"})
+		showsIf(v.told, sight{done["open"], "open"}, sight{done["hold"], "hold"}, sight{done["close"], "close"}, sight{done["policy"], "a door policy"}, sight{done["netloss"], "an outage policy"}).
+		at(v, times(cases))
 }
 
 // done is what a call did at a door or board: the command's name, policy, netloss, or "" if nobody can tell.

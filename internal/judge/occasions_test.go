@@ -191,7 +191,7 @@ func TestOccasions(t *testing.T) {
 		}
 	}
 	for clause, want := range map[string]string{"CMD-2": "plc_a dor_brd_2_1", "CMD-3": "plc_a dor_brd_1_1", "CMD-4": "plc_a dor_brd_1_1", "CMD-5": "plc_a dor_brd_1_1, plc_a dor_brd_2_1",
-		"OFF-1": "plc_a dor_brd_2_1", "OFF-2": "plc_a dor_brd_2_1", "OFF-3": "plc_a dor_brd_2_1, plc_a dor_brd_2_2", "ENT-2": "plc_w dor_brd_w_1", "AUTH-2": " "} {
+		"OFF-1": "plc_a dor_brd_2_1", "OFF-2": "plc_a dor_brd_2_1", "OFF-3": "plc_a dor_brd_2_1, plc_a dor_brd_2_2", "ENT-2": "plc_w dor_brd_w_1", "AUTH-2": " ", "CMD-8": " "} {
 		if got := strings.Join(places[clause], ", "); got != want {
 			t.Errorf("%s was put to the test at %q, want %q", clause, got, want)
 		}

@@ -52,6 +52,14 @@ func Hint(name string, known []string) string {
 	return ""
 }
 
+// Hints is Hint, or a list of the known names if none is near and there are few.
+func Hints(name string, known []string) string {
+	if hint := Hint(name, known); hint != "" || len(known) == 0 || len(known) > 12 {
+		return hint
+	}
+	return ", valid: " + strings.Join(known, " ")
+}
+
 // distance is the edit distance of two names; swapping two adjacent letters counts once.
 func distance(a, b string) int {
 	var before []int // the row before last

@@ -33,7 +33,7 @@ func (s *Step) sees(o judge.Occasion) bool {
 
 // answered are the guarantees that an answer shows and little else afterwards: what they are about has to come up outside the
 // set-up, unless a step looks at boards, a journal or records since then. Of a use or a registration more remains to be read.
-var answered = []string{"AUTH-1", "AUTH-2", "AUTH-3", "AUTH-4", "AUTH-5", "ENT-1", "ENT-2", "ENT-3", "HRS-2", "PERM-4", "PERM-5"}
+var answered = []string{"AUTH-1", "AUTH-2", "AUTH-3", "AUTH-4", "AUTH-5", "CMD-8", "ENT-1", "ENT-2", "ENT-3", "HRS-2", "PERM-4", "PERM-5"}
 
 // fits reports whether a step can have shown one of the occasions; of a group, whether one of its steps that assert something
 // can. late: they didn't all come before the set-up was over, which is all that a step needs of which nobody knows what it was about.

@@ -104,6 +104,8 @@ func TestOnlyInSetUp(t *testing.T) {
 		"in the set-up, and claimed there":      {"AUTH-5", 0.2, &Step{Line: 3, Status: judge.Pass, Asserts: true, Started: began, Seconds: 0.5, Where: &Where{Decides: true}}, false},
 		"after the set-up":                      {"AUTH-5", 2.2, step(nil), true},
 		"after the set-up, claimed by the file": {"AUTH-5", 2.2, nil, true},
+		"in the test place, in the set-up":      {"CMD-8", 0.2, step(nil), false},
+		"in the test place, then its records":   {"CMD-8", 0.2, step(&Where{Places: []string{"plc_1"}}), true},
 		"a use, which can be read later":        {"PERM-1", 0.2, step(nil), true},
 	} {
 		claims := claimed{at: map[string][]*Step{}}

@@ -78,8 +78,5 @@ func (ps Problems) Locate(file string, source []byte) Problems {
 
 // Hint suggests the valid name closest to a wrong one, or lists the valid names if none is close and there are few.
 func Hint(wrong string, names []string) string {
-	if hint := near.Hint(wrong, names); hint != "" || len(names) == 0 || len(names) > 12 {
-		return hint
-	}
-	return ", valid: " + strings.Join(names, " ")
+	return near.Hints(wrong, names)
 }

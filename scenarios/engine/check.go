@@ -150,6 +150,7 @@ func (c *checker) defines(v *Verbs) {
 		c.steps(v.nested())
 	}
 	if v.Load != nil {
+		v.Load.plain()
 		if v.Load.Plan.Fleet != nil {
 			c.b.Problem(v.Load.pos, "load: fleet: only plans for doorlab load can have one; a scenario uses the boards of its world")
 		}

@@ -64,6 +64,19 @@ func (s Statuses) codes() (out []int) {
 	return out
 }
 
+// eitherStatus are the statuses with which the step's request may end if they are written down and fit a success as well as a
+// refusal; nil otherwise.
+func (s *Step) eitherStatus() []int {
+	a := s.asked().Verbs.answered()
+	if a == nil {
+		return nil
+	}
+	if codes := a.Status.codes(); len(codes) == len(a.Status) && evidence.FitsBoth(codes) {
+		return codes
+	}
+	return nil
+}
+
 // listed applies the rules for lists of statuses to a list from templates.
 func (x *frame) listed(e *Answered, codes []int) error {
 	if why := evidence.FitsMost(codes); why != "" {

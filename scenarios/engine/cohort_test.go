@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,6 +29,21 @@ func TestCohortOfTooFew(t *testing.T) {
 steps: [{call: {path: /echo, place: one}, expect: data.n == 3}]`, Options{})
 		if f := res.Files[0]; f.Status != want || want == judge.Blocked && !strings.Contains(f.Reason, "for cohort one, which needs") {
 			t.Errorf("%s: got %s (%s), want %s", cohort, f.Status, f.Reason, want)
+		}
+	}
+}
+
+// TestPlacesWithBoardsEnough: of places of different sizes, those with as many boards as are wanted of each come first.
+func TestPlacesWithBoardsEnough(t *testing.T) {
+	t.Parallel()
+	var from []*boardInfo
+	for n := range 13 { // ten places of one board, one of three
+		from = append(from, &boardInfo{id: fmt.Sprint("brd_", n), placeID: fmt.Sprint("plc_", min(n, 10))})
+	}
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		if got := somePlaces(from, 2, 3, r); len(got) != 4 || got[0].placeID != "plc_10" {
+			t.Fatalf("seed %d: got %d boards of %s, want the place with three boards first, then one of the others", seed, len(got), got[0].placeID)
 		}
 	}
 }

@@ -76,6 +76,8 @@ type frame struct {
 	last   fields   // what the expectations were checked against
 	act    *activity
 	period time.Duration // how long a permit was asked for
+	owed   error         // a threshold with clauses of its own is broken
+	unsure error         // why nothing else of that load counts
 
 	takeBack func() // forgets what the steps of a group found in a try that doesn't count
 }

@@ -18,6 +18,7 @@ const strict = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"
 func TestRefusedAnyway(t *testing.T) {
 	t.Parallel()
 	const token = `{call: {path: /core/v1/auth/apikey/token, method: POST, token: "", body: {key: x}}, capture: {tok: data.accessToken}}, `
+	const exchange = `{call: {path: /core/v1/auth/apikey/token, method: POST, token: "", body: {key: revoked}`
 	const ann = `{permit: {person: ann, place: plc_1}}, `
 	move := func(door, who, body, rest string) string {
 		return `{call: {path: /device/v1/doors/` + door + `/move, ` + who + `, body: {command: ` + body + `}` + rest + `}`
@@ -41,9 +42,15 @@ func TestRefusedAnyway(t *testing.T) {
 		`{permit: {person: bob, place: plc_1, from: now, to: +720h, status: [404, 409]}}`:                                                               "",
 		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_9}, status: 404}}`:                                                "PERM-4", // nobody has that door
 		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_1}, status: 404}}`:                                                "",
-		ann + `{link: {person: ann, door: dor_9, status: 404}}`:                                                                                         "PERM-4", // a door of another place
-		ann + `{link: {person: ann, door: dor_9, status: 404, error: not_found}}`:                                                                       "",
-		ann + `{link: {person: ann, door: dor_1, status: 404}}`:                                                                                         "",
+		exchange + `, status: [200, 401]}}`:                                          "AUTH-5", // a success would do
+		exchange + `}, expect: "status == 401 or data.expiresIn == 900"}`:            "AUTH-5",
+		exchange + `}, expect: 'not (json(body) contains "password")'}`:              "AUTH-5",
+		exchange + `}, expect: 'json(body) contains "invalid_api_key"'}`:             "",
+		exchange + `, status: 401}, expect: 'not (json(body) contains "password")'}`: "",
+		exchange + `}, expect: error == "invalid_api_key"}`:                          "",
+		ann + `{link: {person: ann, door: dor_9, status: 404}}`:                      "PERM-4", // a door of another place
+		ann + `{link: {person: ann, door: dor_9, status: 404, error: not_found}}`:    "",
+		ann + `{link: {person: ann, door: dor_1, status: 404}}`:                      "",
 	} {
 		f := newFake(t)
 		if f.docs = strict; strings.Contains(step, "bob") {

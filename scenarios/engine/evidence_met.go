@@ -53,7 +53,7 @@ func (x *frame) captured(sc *scope) {
 	if len(names) == 0 {
 		return
 	}
-	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), x.slowest(), func(e *expression.Expr) bool {
+	x.file.past.Captured(names, sc.env(), sc.vars, x.step.asked().words(), x.slowest(), x.step.eitherStatus(), func(e *expression.Expr) bool {
 		return x.alive() || x.onlyReached(e, sc.vars)
 	})
 	if status := (&expression.Expr{Names: map[string]Pos{"status": {}}}); x.step.Background != "" && x.onlyReached(status, sc.vars) {
@@ -158,6 +158,10 @@ func onlyTelling(source string, d *Doc) {
 func (s *Step) words() evidence.Words {
 	results := []string{vocab.NoResponse, vocab.Offline, vocab.Refused, string(vocab.Denied), string(vocab.Opened)}
 	switch v := &s.Verbs; {
+	case v.Events != nil:
+		words := evidence.WordsOf(results[3:]...)
+		words["kind"] = [][]string{{"entry.opened", "entry.denied", "entry.permit.used"}}
+		return words
 	case v.Present != nil, v.PresentEach != nil:
 		results = results[3:]
 	case v.Phone == nil:

@@ -115,6 +115,11 @@ func TestIdleWords(t *testing.T) {
 		`none(records, .result == "teleported")`:   {Step{}, map[string]any{"records": []any{map[string]any{"result": "opened"}}}, true},
 		`none(records, .result == "refused")`:      {Step{}, map[string]any{"records": []any{map[string]any{"result": "opened"}}}, false},
 		`outcome != "perhaps"`:                     {Step{}, map[string]any{"outcome": "reported"}, true},
+		`all(events, .kind startsWith "entry.")`:   {Step{Verbs: Verbs{Events: &Events{}}}, map[string]any{"events": []any{map[string]any{"kind": "entry.opened"}}}, true},
+		`first.kind == "entry.opened"`:             {Step{Verbs: Verbs{Events: &Events{}}}, map[string]any{"first": map[string]any{"kind": "entry.opened"}}, false},
+		`first.result in ["opened", "denied"]`:     {Step{Verbs: Verbs{Events: &Events{}}}, map[string]any{"first": map[string]any{"result": "opened"}}, true},
+		`all(data, len(.doorState) >= 4)`:          {Step{}, map[string]any{"data": []any{map[string]any{"doorState": "locked"}}}, true},
+		`data[0].doorState != "warning"`:           {Step{}, map[string]any{"data": []any{map[string]any{"doorState": "locked"}}}, false},
 		`since > ""`:                               {Step{}, map[string]any{"since": "2026-11-01T00:00:00.000Z"}, true},
 		`since > "2026-10-01T00:00:00.000Z"`:       {Step{}, map[string]any{"since": "2026-11-01T00:00:00.000Z"}, false},
 	} {

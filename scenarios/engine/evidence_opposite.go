@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -48,7 +49,11 @@ func (x *frame) bothWays(out fields) string {
 		}
 		return ""
 	}
-	for _, other := range evidence.Opposites(int(status)) {
+	opposites := evidence.Opposites(int(status))
+	if status >= 400 {
+		opposites = x.successes(out)
+	}
+	for _, other := range opposites {
 		if s.mayBeUnknown([]int{int(status), other.Status}) {
 			continue
 		}
@@ -58,6 +63,12 @@ func (x *frame) bothWays(out fields) string {
 		}
 	}
 	return ""
+}
+
+// successes are what the target might have answered instead of a refusal.
+func (x *frame) successes(out fields) []evidence.Answer {
+	exprs := each.Of(x.step.Expect, func(e Expr) *expression.Expr { return &e.Expr })
+	return append(evidence.Opposites(404), evidence.Fulfilling(exprs, x.with(out).env(), out)...)
 }
 
 // fits reports whether the step's expectations come out as the file wants with another answer: to all requests of the
@@ -216,6 +227,8 @@ func (x *frame) evidence(out fields) {
 		why = "it would have passed with the opposite answer as well (" + other + ")"
 	} else if other := x.otherRefusal(out); other != "" {
 		why = "it would have passed with another refusal as well (" + other + ")"
+	} else if s.quiet(x.res) {
+		why = "no step in it asserts anything"
 	} else if x.either {
 		why = "its status fits a success as well as a refusal"
 	} else if reason := x.byReason(out); reason != "" {

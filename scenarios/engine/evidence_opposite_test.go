@@ -84,25 +84,48 @@ func TestUnknownAfterADeath(t *testing.T) {
 func TestEitherWayOfARefusal(t *testing.T) {
 	t.Parallel()
 	for step, both := range map[string]bool{
-		`{call: {path: /nowhere}, expect: status >= 400}`:                                                     false,
-		`{call: {path: /nowhere}, expect: "status == 404 or status == 200"}`:                                  true,
-		`{call: {path: /nowhere}, expect: error != "rate_limited"}`:                                           true,
-		`{call: {path: /nowhere}, expect: status == 200, never: 20ms}`:                                        false,
-		`{call: {path: /nowhere}, expect: "status == 404 and error == nil", never: 20ms}`:                     true,
-		`{cases: [{p: /nowhere}, {p: /echo}], call: {path: "${p}"}, expect: status < 500}`:                    true,
-		`{call: {path: /echo}, background: b}, {wait: b, expect: "status in [200, 404]"}`:                     false, // the request must succeed
-		`{call: {path: /echo, status: [200, 404]}, background: b}, {wait: b, expect: "status in [200, 404]"}`: true,
-		`{call: {path: /echo, times: 3}, expect: "all(statuses, # in [200, 409])"}`:                           true,
-		`{call: {path: /echo, times: 3}, expect: "len(uniq(statuses)) == 1"}`:                                 false,
-		`{call: {path: /echo, times: 3}, expect: "count(statuses, # == 200) == 3"}`:                           false,
-		`{call: {path: /echo, status: [200, 409]}, expect: status != 500}`:                                    true,
-		`{group: [{call: {path: /echo}, expect: status < 500}, {log: x}]}`:                                    true,
-		`{group: [{call: {path: /echo}, expect: status < 500}, {call: {path: /echo}}]}`:                       false,
-		`{cases: [{s: 200}], call: {path: /echo, status: "${s}"}, expect: "status in [s, 4]"}`:                false,
+		`{call: {path: /nowhere}, expect: status >= 400}`:                                                      false,
+		`{call: {path: /nowhere}, expect: "status == 404 or status == 200"}`:                                   true,
+		`{call: {path: /nowhere}, expect: error != "rate_limited"}`:                                            true,
+		`{call: {path: /nowhere}, expect: status == 200, never: 20ms}`:                                         false,
+		`{call: {path: /nowhere}, expect: "status == 404 and error == nil", never: 20ms}`:                      true,
+		`{cases: [{p: /nowhere}, {p: /echo}], call: {path: "${p}"}, expect: status < 500}`:                     true,
+		`{call: {path: /echo}, background: b}, {wait: b, expect: "status in [200, 404]"}`:                      false, // the request must succeed
+		`{call: {path: /echo, status: [200, 404]}, background: b}, {wait: b, expect: "status in [200, 404]"}`:  true,
+		`{call: {path: /nowhere, status: [200, 404]}, capture: {s: status}}, {expect: "s in [200, 404]"}`:      true,
+		`{call: {path: /nowhere, status: [200, 404]}, capture: {s: status}}, {expect: "s == 404"}`:             false,
+		`{call: {path: /nowhere, status: [200, 404]}, capture: {r: it}}, {expect: "r.error == \"not_found\""}`: false,
+		`{call: {path: /nowhere, status: 404}, capture: {s: status}}, {expect: "s == 404"}`:                    false,
+		`{call: {path: /echo, times: 3}, expect: "all(statuses, # in [200, 409])"}`:                            true,
+		`{call: {path: /echo, times: 3}, expect: "len(uniq(statuses)) == 1"}`:                                  false,
+		`{call: {path: /echo, times: 3}, expect: "count(statuses, # == 200) == 3"}`:                            false,
+		`{call: {path: /echo, status: [200, 409]}, expect: status != 500}`:                                     true,
+		`{group: [{call: {path: /echo}, expect: status < 500}, {log: x}]}`:                                     true,
+		`{group: [{call: {path: /echo}, expect: status < 500}, {call: {path: /echo}}]}`:                        false,
+		`{cases: [{s: 200}], call: {path: /echo, status: "${s}"}, expect: "status in [s, 4]"}`:                 false,
+		`{call: {path: /nowhere}, expect: "status == 404 or data.expiresIn == 900"}`:                           true,
+		`{call: {path: /nowhere}, expect: "status == 404 or data.placeId == target.http"}`:                     true,
+		`{call: {path: /nowhere}, expect: "status == 200 ? len(data.scopes) > 0 : status == 404"}`:             true,
+		`{call: {path: /nowhere}, expect: "status == 404 or data.n == 1 and data.n == 2"}`:                     false,
+		`{call: {path: /nowhere, status: 404}, expect: "error == \"not_found\" or data.n == 3"}`:               false,
+		`{call: {path: /echo}, expect: "data?.n == 3 or error == \"invalid_api_key\""}`:                        true,
 	} {
 		res, out := play(t, newFake(t), "steps: ["+step+"]", Options{})
 		if got := res.Files[0]; (got.Status == judge.Invalid) != both || got.Status == judge.Blocked {
 			t.Errorf("%s: got %s %q, want INVALID: %t\n%s", step, got.Status, got.Reason, both, out)
+		}
+	}
+}
+
+// TestGroupOfNothing: a group that claims something needs a step in it that asserts something, not only one that would have
+// passed with the opposite answer as well.
+func TestGroupOfNothing(t *testing.T) {
+	t.Parallel()
+	const either = `{call: {path: /nowhere}, expect: "status in [200, 404]"}`
+	for inside, bad := range map[string]bool{either: true, either + `, {call: {path: /nowhere, status: 404}}`: false} {
+		res, out := play(t, newFake(t), `steps: [{call: {path: /echo}}, {group: [`+inside+`], clauses: [AUTH-1]}]`, Options{})
+		if got := res.Files[0]; strings.Contains(got.Reason+out, "no step in it asserts anything") != bad || bad && got.Status != judge.Invalid {
+			t.Errorf("%s: got %s %q, want it refused: %t\n%s", inside, got.Status, got.Reason, bad, out)
 		}
 	}
 }

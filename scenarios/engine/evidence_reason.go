@@ -63,11 +63,5 @@ func (x *frame) byReason(out fields) string {
 	return ""
 }
 
-// ownClaims are the clauses of the step itself and of its expectations.
-func (s *Step) ownClaims() []string {
-	out := slices.Clone([]string(s.Clauses))
-	for _, e := range s.Expect {
-		out = append(out, e.clauses...)
-	}
-	return out
-}
+// ownClaims are the clauses of the step itself and of its expectations and thresholds.
+func (s *Step) ownClaims() []string { return append(slices.Clone([]string(s.Clauses)), s.charged()...) }

@@ -33,7 +33,9 @@ type fake struct {
 	permit     int    // status of a permit creation
 	maximum    int    // of the place's door, which refuses longer permits; 0 = it isn't told
 	hits       int    // of every fault, and of the disk
+	disk       string // its state
 	taken      bool   // the board has been detached
+	stale      bool   // there is a board whose desired revision nobody knows
 	real       bool   // a detached board is listed too
 	hidden     m      // a board that the server knows and no listener shows
 	hiddenAt   string // its place; "" = plc_1
@@ -213,7 +215,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/faults":
 		say(w, 200, m{"data": m{"faultId": "flt_1"}})
 	case path == "/faults/flt_1", path == "/disk":
-		say(w, 200, m{"data": m{"hits": f.hits}})
+		say(w, 200, m{"data": m{"hits": f.hits, "state": f.disk}})
 	case strings.HasSuffix(path, "/journal"):
 		say(w, 200, m{"data": append([]m{}, f.lines...)})
 	case path == "/history":
@@ -272,6 +274,10 @@ func (f *fake) others(list []m) []m {
 	if f.told {
 		list = append(list, m{"boardId": "brd_t", "placeId": "plc_1", "online": true, "phase": "online", "told": true, "desiredRevision": 7,
 			"doors": []m{{"doorId": "dor_t", "channel": 1}}})
+	}
+	if f.stale {
+		list = append(list, m{"boardId": "brd_s", "placeId": "plc_1", "online": true, "phase": "online", "told": true, "desiredRevision": 7, "appliedRevision": 7,
+			"stale": true, "doors": []m{{"doorId": "dor_s", "channel": 1}}})
 	}
 	if f.real {
 		list = append(list, m{"boardId": "brd_r", "placeId": "plc_1", "online": false, "phase": "stopped", "detached": true, "desiredRevision": 7,

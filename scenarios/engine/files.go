@@ -77,10 +77,7 @@ func (f *File) Clauses() []string {
 	}
 	note(f.Doc.Clauses)
 	eachStep(func(s *Step) {
-		note(s.Clauses)
-		for _, e := range s.Expect {
-			note(e.clauses)
-		}
+		note(s.ownClaims())
 	}, f.Doc.Setup, f.Doc.Steps)
 	return each.If(judge.Clauses(), func(c string) bool { return has[c] })
 }

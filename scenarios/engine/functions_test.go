@@ -3,10 +3,12 @@ package engine
 import (
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/mask"
 )
 
 // TestArguments: what is written down as an argument of a built-in function is checked before anything runs.
@@ -84,6 +86,11 @@ func TestUid(t *testing.T) {
 				t.Errorf("%s: got %q, also for %q; want another one that fits %s", of, id, seen[id], fits)
 			}
 			seen[id] = path + " " + name
+		}
+		for n := range 500 {
+			if id := f.uid("ann" + strconv.Itoa(n)); mask.Text(id) != id {
+				t.Fatalf("%s is masked as %s: the target and its reports take it for a phone", id, mask.Text(id))
+			}
 		}
 		if id := f.uid("ann"); path == "doors.yaml" && !strings.HasPrefix(id, "doors-ann-") {
 			t.Errorf("got %q, want it to begin with the names", id)

@@ -32,6 +32,14 @@ func TestToldBoards(t *testing.T) {
 	}
 }
 
+// TestStaleRevision: a board isn't synchronized as long as its server doesn't say which revision it should have.
+func TestStaleRevision(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.stale = true
+	ends(t, f, `steps: [{synced: {of: '"brd_s"'}, within: 50ms}]`, judge.Fail, "for example brd_s: the server doesn't say which revision it should have")
+}
+
 // TestRealBoards: a detached board that hasn't been replaced yet doesn't keep a file from starting, and belongs to no
 // cohort except that of the real boards.
 func TestRealBoards(t *testing.T) {

@@ -137,10 +137,7 @@ func (Clear) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
 func (Disk) JSONSchemaExtend(s *jsonschema.Schema)  { oneWord(s) }
 
 // JSONSchemaExtend also allows the name of a built-in plan.
-func (l LoadPlan) JSONSchemaExtend(s *jsonschema.Schema) {
-	l.Plan.JSONSchemaExtend(s)
-	oneWord(s)
-}
+func (LoadPlan) JSONSchemaExtend(s *jsonschema.Schema) { oneWord(s) }
 
 // JSONSchemaExtend says that a step has one verb at most.
 func (Step) JSONSchemaExtend(s *jsonschema.Schema) {

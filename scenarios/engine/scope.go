@@ -179,18 +179,27 @@ func (f *fileRun) phone(name string) string {
 }
 
 // uid is a short unique text for a name, fit for a reference and an Idempotency-Key. What it leaves out of the names is in
-// its digest.
+// its digest; with 43 characters or more it would be masked as a token.
 func (f *fileRun) uid(name string) string {
-	return fmt.Sprintf("%s-%s-%08x", legible(f.file.Base()), legible(name), uint32(f.digest("uid/"+name)))
+	return fmt.Sprintf("%s-%s-%s", legible(f.file.Base(), 18), legible(name, 14), letters(uint32(f.digest("uid/"+name))))
+}
+
+// letters writes a number in eight letters: eight digits in a row would be masked as a phone.
+func letters(n uint32) string {
+	var out [8]byte
+	for i := range out {
+		out[i] = 'a' + byte(n>>(4*i)&15)
+	}
+	return string(out[:])
 }
 
 // legible is the beginning of a text, with _ for what a header can't carry.
-func legible(text string) string {
+func legible(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if r < '!' || r > '~' {
 			return '_'
 		}
 		return r
 	}, text)
-	return text[:min(len(text), 50)]
+	return text[:min(len(text), most)]
 }

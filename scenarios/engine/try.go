@@ -162,6 +162,7 @@ func setStatus(s *StepResult, err error) {
 // attempt runs the verb once and checks the expectations.
 func (x *frame) attempt(depth int) (fields, error) {
 	x.res.Charges, x.res.Rest, x.res.Expects = nil, report.Charge{}, false // an earlier try's
+	x.owed, x.unsure = nil, nil
 	var out fields
 	var err error
 	if v := x.step.verb(); v != nil {
@@ -224,10 +225,11 @@ func (x *frame) with(out fields) *scope {
 }
 
 // expectations returns the first that doesn't hold. Those with their own clauses are all checked, so that each is
-// evidence only for its own clauses, and the others up to the first that doesn't hold.
+// evidence only for its own clauses, and the others up to the first that doesn't hold. A load's broken thresholds with
+// clauses of their own come first.
 func (x *frame) expectations(sc *scope) (first error) {
 	x.res.Expects = len(x.step.Expect) > 0
-	general := error(nil)
+	first, general := x.owed, x.unsure
 	for i := range x.step.Expect {
 		e := &x.step.Expect[i]
 		if general != nil && len(e.clauses) == 0 {

@@ -87,8 +87,10 @@ func (r *run) inSync(ctx context.Context, of []*boardInfo, limit time.Duration) 
 		}
 		n++
 		delete(want, b.BoardID)
-		if !b.Online || b.Phase == "stopped" || b.AppliedRevision != b.DesiredRevision {
-			if behind++; example == "" {
+		if !b.Online || b.Phase == "stopped" || b.AppliedRevision != b.DesiredRevision || b.Stale {
+			if behind++; example == "" && b.Stale {
+				example = b.BoardID + ": the server doesn't say which revision it should have"
+			} else if example == "" {
 				example = fmt.Sprintf("%s online=%v phase=%s applied=%d desired=%d", b.BoardID, b.Online, b.Phase, b.AppliedRevision, b.DesiredRevision)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,7 @@ func (c *Cohort) run(x *frame) (fields, error) {
 func (c *Cohort) choose(x *frame, name string, from []*boardInfo) []*boardInfo {
 	r := rand.New(rand.NewPCG(uint64(x.run.seed), x.file.draw("cohort/"+name)))
 	if c.Places != nil {
-		from = somePlaces(from, x.count(c.Places, 0), r)
+		from = somePlaces(from, x.count(c.Places, 0), x.count(c.PerPlace, 1), r)
 	}
 	if c.PerPlace != nil {
 		from = perPlace(from, x.count(c.PerPlace, 0), r)
@@ -119,9 +120,11 @@ func byPlace(in []*boardInfo) (ids []string, of map[string][]*boardInfo) {
 	return keysOf(of), of
 }
 
-func somePlaces(in []*boardInfo, n int, r *rand.Rand) (out []*boardInfo) {
+// somePlaces are the boards of n places; those with as many as wanted come first.
+func somePlaces(in []*boardInfo, n, boards int, r *rand.Rand) (out []*boardInfo) {
 	ids, of := byPlace(in)
 	r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(min(len(of[b]), boards), min(len(of[a]), boards)) })
 	for _, id := range ids[:min(n, len(ids))] {
 		out = append(out, of[id]...)
 	}

@@ -60,12 +60,29 @@ func (d *Disk) run(x *frame) (fields, error) {
 	if d.Slow != nil {
 		body = map[string]any{"state": "slow", "delayMs": need(d.Slow.dur(x.scope)).Milliseconds()}
 	}
+	sure(x.file.endedDisk(x.ctx))
 	x.file.mu.Lock()
 	x.file.badDisk = &StepResult{Name: x.step.title(), Verb: "disk", Line: x.step.pos.Line, Detail: d.title()}
 	x.file.mu.Unlock()
 	var got struct{ Hits int }
 	err := lab.ask(x.ctx, lab.main, http.MethodPost, "/disk", body, &got)
 	return fields{"hits": got.Hits}, err
+}
+
+// endedDisk settles what became of a bad disk that a restart of the server has ended: the next one is counted anew.
+func (f *fileRun) endedDisk(ctx context.Context) error {
+	f.mu.Lock()
+	bad := f.badDisk
+	f.mu.Unlock()
+	var is struct{ State string }
+	if bad == nil {
+		return nil
+	}
+	err := f.run.lab.ask(ctx, f.run.lab.main, http.MethodGet, "/disk", nil, &is)
+	if err == nil && is.State == "ok" {
+		_, err = f.repair(ctx)
+	}
+	return err
 }
 
 // repair repairs the disk that a step has broken, and returns how many writes had failed or waited. If it was none, the file

@@ -65,8 +65,9 @@ func (l *LoadPlan) run(x *frame) (fields, error) {
 		return out, errors.New(strings.Join(res.Reasons, "; "))
 	case loadtest.Invalid:
 		return out, &invalid{text: strings.Join(res.Reasons, "; ")}
-	case loadtest.Fail:
-		return out, failed("%s", strings.Join(res.Reasons, "; "))
+	}
+	if err := l.charge(x, res); err != nil || x.owed != nil {
+		return out, err
 	}
 	if n := len(res.Thresholds); n > 0 && !slices.ContainsFunc(res.Thresholds, func(t loadtest.Threshold) bool { return !t.Idle }) {
 		return out, &invalid{text: fmt.Sprintf("none of the %d thresholds could have been broken by the %d requests sent", n, res.Sent)}

@@ -199,9 +199,11 @@ type LoadPlan struct {
 	node
 	BuiltIn string `json:"plan,omitempty" jsonschema:"description=A built-in plan instead of one written here; rate and duration change it"`
 	loadtest.Plan
-	Of      Ref  `json:"of,omitempty" jsonschema:"description=Only the doors of this cohort or of these boards; by default all of the places' doors"`
-	MinRate *Num `json:"minRate,omitempty" jsonschema:"description=Commands per second that the generator must reach; INVALID otherwise"`
-	path    string
+	Stages     []LoadStage `json:"stages,omitempty" jsonschema:"description=the stages of a run with the pacer stages, one after the other"`
+	Thresholds Thresholds  `json:"thresholds,omitempty" jsonschema:"description=what must hold, such as p99_reported: 500ms, errors: 0 or rate_min: 290/s; {that: 0, clauses: [...]} is evidence for its own clauses only"`
+	Of         Ref         `json:"of,omitempty" jsonschema:"description=Only the doors of this cohort or of these boards; by default all of the places' doors"`
+	MinRate    *Num        `json:"minRate,omitempty" jsonschema:"description=Commands per second that the generator must reach; INVALID otherwise"`
+	path       string
 }
 
 // SetPath implements strictyaml.Pathed.

@@ -46,7 +46,7 @@ func notAhead(board map[string]any, changed string) {
 }
 
 // fromOne are fields that begin at 1.
-var fromOne = SetOf(`boot epoch sessionMs`)
+var fromOne = SetOf(`boot epoch seq sessionMs`)
 
 // tooLow reports a value that such a field never has.
 func tooLow(field string, v any) bool {

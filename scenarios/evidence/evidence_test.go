@@ -161,7 +161,7 @@ func TestEarlierAnswers(t *testing.T) {
 		`c == 5`:     0, // c has a value that came from no answer, and the engine doesn't say that it is fixed
 	} {
 		var past Past
-		past.Captured(map[string]*expression.Expr{"a": must.Get(expression.Compile("data.n"))(t), "c": must.Get(expression.Compile("data.n"))(t)}, own, own, nil, 0, nil)
+		past.Captured(map[string]*expression.Expr{"a": must.Get(expression.Compile("data.n"))(t), "c": must.Get(expression.Compile("data.n"))(t)}, own, own, nil, 0, nil, nil)
 		sum := must.Get(expression.Compile("a + 1"))(t)
 		past.Computed(map[string]Value{"b": {Exprs: []*expression.Expr{sum}, Make: sum.Run}}, map[string]any{"a": 3.0}, func(string) bool { return false })
 		past.Forget("c")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
 // What might the target have answered or decided instead? A step that would have passed with the opposite as well
@@ -19,6 +20,8 @@ var refusals = []struct {
 	{409, "device_offline", vocab.Offline}, {502, "device_refused", vocab.Refused}, {504, "device_no_response", vocab.NoResponse},
 	{503, "store_offline", vocab.Offline}, {404, "link_invalid", ""}, {404, "not_found", ""}, {409, "entry_denied", ""}, {409, "rule_violated", ""},
 	{409, "permit_period_too_long", ""}, {400, "invalid_field", ""}, {401, "token_invalid", ""}, {403, "scope_missing", ""}, {429, "rate_limited", ""},
+	{401, "invalid_api_key", ""}, {401, "token_expired", ""}, {403, "place_forbidden", ""}, {404, "device_not_found", ""}, {404, "permit_not_found", ""},
+	{400, "invalid_door_ids", ""}, {409, "idempotency_key_reused", ""},
 }
 
 // Answer is an HTTP answer that a target might have given.
@@ -39,6 +42,32 @@ func Opposites(status int) (out []Answer) {
 			other.Body["details"] = map[string]any{"reason": string(r.reason)}
 		}
 		out = append(out, other)
+	}
+	return out
+}
+
+// Fulfilling are successes whose data has the fields that the expressions speak of, as what they are compared with.
+func Fulfilling(all []*expression.Expr, env, own map[string]any) (out []Answer) {
+	values, most := map[string][]any{}, 0
+	for _, e := range all {
+		for _, text := range e.Paths {
+			p := spot(expression.PathOf(text))
+			if len(p) != 2 || p[0] != "data" {
+				continue
+			}
+			if field, ok := p[1].(string); ok {
+				values[field] = slices.Concat(values[field], e.Mentions.Beside[field], beside(e, env, own), []any{nonsense, 1.0, true, []any{nonsense}})
+				most = max(most, len(values[field]))
+			}
+		}
+	}
+	for i := range most {
+		success := Opposites(404)[0]
+		data := success.Body["data"].(map[string]any)
+		for field, list := range values {
+			data[field] = list[min(i, len(list)-1)]
+		}
+		out = append(out, success)
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func others(p spot, v any, k known, env map[string]any) []any {
 		return out
 	case name == "ms":
 		return numbers(v, cmp.Or(k.slowest, slowest), k)
-	case name == "count" && len(p) == 1:
+	case tallied[name] && (name != "count" || len(p) == 1):
 		n, _ := expression.Number(v)
 		return numbers(v, mostTimes*n+mostMore, k)
 	case name == "it" && len(p) == 1:
@@ -96,9 +96,12 @@ func succeeded(env map[string]any) bool {
 // has its own limit.
 const slowest = 14_999
 
-// mostTimes and mostMore bound how many more elements a list might have had: that there are fewer than a thousand where
-// one is expected says nothing.
-const mostTimes, mostMore = 10, 20
+// tallied are numbers that say how many of something there are.
+var tallied = SetOf(`count total bufferedRecords droppedRecords useCount replays`)
+
+// mostTimes and mostMore bound how many more there might have been: that there are at most ten where one is expected says
+// nothing.
+const mostTimes, mostMore = 4, 4
 
 // everyHas are headers without which no answer is accepted, or which the protocol gives every answer.
 var everyHas = SetOf(`X-Request-Id X-Place-Kind Date Content-Length`)

@@ -126,3 +126,35 @@ func TestIdleInData(t *testing.T) {
 		}
 	}
 }
+
+// TestListsOfRecords: how many there are can't be far more than there were, only an empty list has no ends, and numbers that
+// begin at 1 and the words of an import's rows are what they are.
+func TestListsOfRecords(t *testing.T) {
+	t.Parallel()
+	line := map[string]any{"seq": 4.0, "result": "opened", "bufferedRecords": 1.0}
+	own := map[string]any{"records": []any{line}, "count": 1, "first": line, "last": line,
+		"data": map[string]any{"results": []any{map[string]any{"index": 0.0, "status": "created"}}}}
+	for src, idle := range map[string]bool{
+		`count <= 10`:                         true,
+		`count <= 3`:                          false,
+		`count == 1`:                          false,
+		`first.bufferedRecords <= 1000`:       true,
+		`first.bufferedRecords <= 2`:          false,
+		`(count > 0) == (first != nil)`:       true,
+		`first != nil`:                        false,
+		`last == nil or count > 0`:            true,
+		`first.result == "opened"`:            false,
+		`all(records, .seq > 0)`:              true,
+		`all(records, .seq > 3)`:              false,
+		`first.seq >= 1`:                      true,
+		`data.results[0].status == "created"`: false,
+		`all(data.results, .status in ["created", "updated", "unchanged", "failed"])`: true,
+		`all(data.results, .status in ["created", "unchanged", "failed"])`:            false,
+	} {
+		var watch Watch
+		met(t, &watch, src, &report.Step{}, View{Env: own, Own: own, Words: WordsOf("opened", "denied"), Past: &Past{}})
+		if got := len(watch.Idle()) == 1; got != idle {
+			t.Errorf("%s: idle is %t, want %t", src, got, idle)
+		}
+	}
+}

@@ -35,14 +35,16 @@ func consistent(env, was map[string]any) map[string]any {
 			list = list[:min(n, len(list))]
 		}
 		out := maps.Clone(env)
-		out[name], out["count"] = list, as(was["count"], float64(len(list)))
 		ends := map[string]int{"first": 0, "last": len(list) - 1}
 		for _, end := range sortedKeys(ends) {
+			if was[end] != nil && env[end] == nil { // only an empty list has no ends
+				list = nil
+			}
 			if _, there := was[end]; there && len(list) > 0 && !reflect.DeepEqual(env[end], was[end]) { // the end itself was changed
 				list, _ = put(list, spot{ends[end]}, env[end]).([]any)
 			}
 		}
-		out[name] = list
+		out[name], out["count"] = list, as(was["count"], float64(len(list)))
 		for end, i := range ends {
 			if len(list) == 0 {
 				delete(out, end)

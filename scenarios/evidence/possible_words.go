@@ -23,7 +23,7 @@ func (w Words) of(field, value string) []string {
 // any reports whether the field can have the value.
 func (w Words) any(field string, value any) bool {
 	s, _ := value.(string)
-	return len(w[field]) == 0 || w.of(field, s) != nil
+	return len(w[field]) == 0 || w.of(field, s) != nil || field == "status" && !isText(value) // of a request, a number
 }
 
 // others are different values for a field; if it has a closed list of words, its other words.
@@ -44,17 +44,20 @@ func (k known) others(field string, v any, depth int) (out []any) {
 // WordsOf are the closed lists for fields of answers that the contract has; results are the words that result can have.
 func WordsOf(results ...string) Words {
 	return Words{
-		"result":  {results},
-		"outcome": {{string(vocab.Reported), vocab.NoResponse, vocab.Offline, vocab.Refused}},
-		"method":  {{string(vocab.API), string(vocab.Link), string(vocab.Phone), string(vocab.Onsite)}},
-		"mode":    {{"free", "auth", "closed"}},
-		"state":   {{"pending", "active", "expired", "revoked"}, {"locked", "unlocked", "open", "warning"}, {"online", "offline", "unknown"}, {"synced", "waiting", "none"}},
-		"leaf":    {{"open", "closed"}},
-		"phase":   {{"online", "grace", "outage", "stopped"}},
-		"action":  {{"pulse", "hold", "lock", "off", "refuse", "deny"}},
-		"cause":   {{"command", "onsite", "free", "policy", "hold_end", "outage"}},
-		"weekday": {{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
-		"error":   {codes},
+		"result":    {results},
+		"outcome":   {{string(vocab.Reported), vocab.NoResponse, vocab.Offline, vocab.Refused}},
+		"method":    {{string(vocab.API), string(vocab.Link), string(vocab.Phone), string(vocab.Onsite)}},
+		"mode":      {{"free", "auth", "closed"}},
+		"state":     {{"pending", "active", "expired", "revoked"}, {"locked", "unlocked", "open", "warning"}, {"online", "offline", "unknown"}, {"synced", "waiting", "none"}},
+		"doorState": {{"locked", "unlocked", "open", "warning"}},
+		"ref":       {{"always", "business_hours", "after_hours", "custom"}},
+		"leaf":      {{"open", "closed"}},
+		"phase":     {{"online", "grace", "outage", "stopped"}},
+		"action":    {{"pulse", "hold", "lock", "off", "refuse", "deny"}},
+		"cause":     {{"command", "onsite", "free", "policy", "hold_end", "outage"}},
+		"status":    {{"created", "updated", "unchanged", "failed"}}, // of a row of an import
+		"weekday":   {{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
+		"error":     {codes},
 
 		"X-Place-Kind": {{"live", "test"}},
 	}

@@ -23,6 +23,15 @@ type source struct {
 	beside []any          // values that the file fixes and they mention
 	words  Words
 	known  known // what they compare it with, which fields they read, and how slow the answer may be
+	passes []int // the statuses that its step accepts; nil: any
+}
+
+// might reports whether the step that gave a source would have gone on with another answer.
+func (s *source) might(env map[string]any) bool {
+	return len(s.passes) == 0 || !slices.ContainsFunc([]spot{{"status"}, {"it", "status"}}, func(p spot) bool {
+		status, err := expression.Number(read(env, p))
+		return err == nil && !slices.Contains(s.passes, int(status))
+	})
 }
 
 // speaks adds an expression that sees the source; own are the names whose parts may change.
@@ -125,10 +134,11 @@ func (h *Past) Reached(name string) {
 }
 
 // Captured says that names were captured from an answer, in their order. env is everything that the expressions saw
-// before the names had these values, and own the parts of the answer in it. slowest is that of a View. listens reports
-// expressions that only show that somebody listens; nil: none.
-func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, slowest float64, listens func(*expression.Expr) bool) {
-	src := &source{env: env, words: words, known: known{slowest: slowest}}
+// before the names had these values, and own the parts of the answer in it. slowest is that of a View, and passes are the
+// statuses that the step accepts if some are successes and some refusals. listens reports expressions that only show that
+// somebody listens; nil: none.
+func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, slowest float64, passes []int, listens func(*expression.Expr) bool) {
+	src := &source{env: env, words: words, known: known{slowest: slowest}, passes: passes}
 	all := map[string]*given{}
 	for _, name := range sortedKeys(names) {
 		e := names[name]
@@ -230,7 +240,7 @@ func (v View) withOtherPast() (differs, ok bool) {
 	looked := root.looked(mentioned)
 	other := func(changed map[*source]map[string]any) bool {
 		for src, env := range changed {
-			if names(looked[src], "status") && names(looked[src], "error") && !agree(env) {
+			if !src.might(env) || names(looked[src], "status") && names(looked[src], "error") && !agree(env) {
 				return false
 			}
 		}

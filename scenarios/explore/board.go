@@ -4,7 +4,10 @@ package explore
 type board struct {
 	index   int
 	online  bool
-	skew    int64 // how far its wall clock is ahead
+	skew    int64 // how far its wall clock was ahead at set
+	ppm     int64 // how much more it gains since then
+	set     int64
+	wrong   bool  // its clock stays wrong while other things happen
 	contact int64 // the drop
 	lost    bool  // the clock, until the server has spoken
 	lostAt  int64

@@ -1,6 +1,10 @@
 package explore
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/doorlab/doorlab/internal/each"
+)
 
 // point is a step of a command at which the server can die, and what is known then.
 type point struct {
@@ -14,10 +18,10 @@ var points = []point{
 	{"before-commit", 504, 1}, {"after-commit", 200, 1}, {"before-answer", 200, 1},
 }
 
-// crash is a death of the server during a command. After its restart the server knows what was durable; what the board
-// did is reported once it is connected again.
+// crash is a death of the server during a command, or while it lets in somebody who pressed a link's button. After its
+// restart the server knows what was durable; what the board did is reported once it is connected again.
 func (m *model) crash(o Op) {
-	b, i := m.where(o.Door)
+	b, _ := m.where(o.Door)
 	if !b.online || m.faults[b.index] != nil || m.crashes == 2 {
 		return
 	}
@@ -25,36 +29,88 @@ func (m *model) crash(o Op) {
 	p := points[o.Nth%len(points)]
 	m.settle()
 	m.clockTo(m.now + second) // what happens has a time of its own
+	if o.Flag && m.crashInPress(o, p) {
+		return
+	}
 	n := m.key()
 	key := fmt.Sprintf("k%d", n)
-	r := m.record(record{door: o.Door, result: "noResponse", reason: "api", method: "api", who: -1, replays: 1})
+	r := m.record(record{door: o.Door, reason: "api", method: "api", who: -1, replays: 1})
 	m.keys[n] = &command{door: o.Door, name: "open", status: p.status, record: r}
-	cond := ""
-	if p.moved == 2 {
-		cond = key + "_moved == 1"
-	}
-	if p.moved > 0 {
-		m.act(b, i, "open", 0)
-		m.lines[len(m.lines)-1].cond = cond
-	}
-	if p.status == 200 {
-		r.result = "opened"
-	} else if p.moved > 0 {
-		r.settled, r.cond = "opened", cond
-	}
+	cond := m.cutShort(r, p, key)
 	m.add("mark", key)
 	m.reconnected(func() {
 		m.add("crash", fields{"at", p.name, "command", fields{"door", doorName(o.Door), "command", "open", "key", key}}).clauses = []string{"CMD-6"}
 	})
 	s := m.add("command", fields{"door", doorName(o.Door), "command", "open", "key", key, "status", p.status}, "replayed")
 	s.capture, s.clauses = fields{key + "_body", "body"}, []string{"CMD-5", "CMD-6"}
-	if cond != "" {
-		s := m.add("journal", fields{"of", doorName(o.Door), "cause", "command", "since", key}, "count <= 1")
-		s.capture, s.clauses = fields{key + "_moved", "count"}, []string{"CMD-1", "CMD-4"}
-	}
+	m.hasMoved(cond, o.Door, key)
 	m.unread = true
 	m.told(r, key)
 	m.clockTo(m.now + 10*second) // if there was a pulse, it is over
+}
+
+// crashInPress is a death of the server during a press of a link's button, which leaves one record: it has no key. It reports
+// whether anybody could press.
+func (m *model) crashInPress(o Op, p point) bool {
+	opens := func(g *grant) answer {
+		return m.content().decide(g.phone, o.Door, "link", m.now, false, g.revoked >= 0)
+	}
+	can := each.If(m.grants, func(g *grant) bool { return g.kind == "permit" && opens(g).allow })
+	if len(can) == 0 {
+		return false
+	}
+	g := can[o.N%len(can)]
+	m.space(g.phone)
+	a := opens(g)
+	if !a.allow { // by now
+		return false
+	}
+	key := fmt.Sprintf("k%d", m.key())
+	r := m.record(record{door: o.Door, reason: a.reason, method: "link", who: g.phone})
+	m.credit(r, a)
+	cond := m.cutShort(r, p, key)
+	if r.credit != nil && cond != "" {
+		r.credit.vague = true // it is used if the relay has moved
+	} else if p.moved > 0 {
+		m.used(r, m.now)
+	}
+	m.add("mark", key)
+	m.reconnected(func() {
+		m.add("crash", fields{"at", p.name, "link", fields{"token", "${" + token(g) + "}", "door", doorName(o.Door)}}).clauses = []string{"CMD-6"}
+	})
+	m.hasMoved(cond, o.Door, key)
+	s := m.add("records", fields{"place", "lab", "door", doorName(o.Door), "since", key}, fmt.Sprintf(`count == 1 and first.result == %q and (first.settledAs == nil ? "-" : first.settledAs) == %s`, r.result, r.outcome(fmt.Sprintf("%q", r.settled), `"-"`)))
+	s.within, s.clauses = "5s", []string{"CMD-6", "ENT-4"}
+	m.clockTo(m.now + 10*second)
+	return true
+}
+
+// cutShort is what is left of an opening that the server's death cut short: its record, and the relay's movement, if the
+// expression that it returns is true.
+func (m *model) cutShort(r *record, p point, key string) (cond string) {
+	if p.moved == 2 {
+		cond = key + "_moved == 1"
+	}
+	if p.moved > 0 {
+		b, i := m.where(r.door)
+		m.act(b, i, "open", 0)
+		m.lines[len(m.lines)-1].cond = cond
+	}
+	if r.result = "noResponse"; p.status == 200 {
+		r.result = "opened"
+	} else if p.moved > 0 {
+		r.settled, r.cond = "opened", cond
+	}
+	return cond
+}
+
+// hasMoved finds out what a condition of cutShort is about; "" = it is known.
+func (m *model) hasMoved(cond string, door int, since string) {
+	if cond == "" {
+		return
+	}
+	s := m.add("journal", fields{"of", doorName(door), "cause", "command", "since", since}, "count <= 1")
+	s.capture, s.clauses = fields{since + "_moved", "count"}, []string{"CMD-1", "CMD-4"}
 }
 
 // told waits until the server has heard what became of an unanswered command.
@@ -80,10 +136,7 @@ func (r *record) outcome(yes, no string) string {
 
 // reconnected ends the server's life and brings back every connected board.
 func (m *model) reconnected(end func()) {
-	if m.slow { // the next life's disk works, and doesn't know what the slow one had to write
-		m.slow = false
-		m.add("disk", "ok")
-	}
+	m.slow = false // the next life's disk works
 	up := list{}
 	for i, b := range m.boards {
 		if b.online {

@@ -27,7 +27,7 @@ func (m *model) disk(o Op) {
 	case 1:
 		ask, repeat = m.permitUnwritten(o, refused)
 	case 2:
-		if g := m.named(permitName(o)); g != nil && g.revoked < 0 {
+		if g := m.known(o); g != nil && g.revoked < 0 {
 			ask, repeat = func() *step { return m.add("revoke", append(fields{"person", g.name}, refused...)) }, func() { m.revoke(o) }
 		}
 	case 3:
@@ -98,7 +98,7 @@ func (m *model) permitUnwritten(o Op, refused fields) (ask func() *step, repeat 
 // linkUnwritten is a press on a link that would open.
 func (m *model) linkUnwritten(o Op, refused fields) (ask func() *step, repeat func()) {
 	b, _ := m.where(o.Door)
-	g := m.named(permitName(o))
+	g := m.known(o)
 	if g == nil || !b.online || m.faults[b.index] != nil {
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -121,7 +122,11 @@ func (m *model) longWait(d int) bool {
 
 // repeat repeats what a key was used for, or sends something else under it.
 func (m *model) repeat(o Op) {
-	c := m.keys[o.Nth]
+	key, c := o.Nth, m.keys[o.Nth]
+	if used := slices.Sorted(maps.Keys(m.keys)); c == nil && len(used) > 0 {
+		key = used[(4*o.Nth+o.Who)%len(used)]
+		c = m.keys[key]
+	}
 	if c == nil {
 		return
 	}
@@ -130,7 +135,7 @@ func (m *model) repeat(o Op) {
 		again.door = (c.door + 1) % 4
 	}
 	again.legacy = c.legacy != (o.Door == 2 && c.status == 200) // a failure has the shape of its first path, which the other path's document doesn't know
-	m.send(o.Nth, &again)
+	m.send(key, &again)
 }
 
 // send sends a command under a key; the first use decides, see CMD-5.
@@ -185,7 +190,7 @@ func (m *model) space(who int) {
 
 // link presses the button of a link, the newest or an older one.
 func (m *model) link(o Op) {
-	g := m.named(permitName(o))
+	g := m.known(o)
 	if g == nil || m.longWait(o.Door) {
 		return
 	}
@@ -270,7 +275,7 @@ func (m *model) present(o Op) {
 	args := fields{"door", doorName(o.Door)}
 	who, dead := o.Who, false
 	if o.Flag {
-		g := m.named(permitName(o))
+		g := m.known(o)
 		if g == nil {
 			return
 		}
@@ -278,7 +283,7 @@ func (m *model) present(o Op) {
 		switch {
 		case k < 0 || b.has.grants[k].revoked >= 0 || b.has.grants[k].links != g.links:
 			dead = true
-		case b.has.grants[k].to <= max(m.now, m.now+b.skew): // the board may have forgotten it
+		case b.has.grants[k].to <= max(m.now, b.wall(m.now)): // the board may have forgotten it
 			return
 		}
 		args, who = append(args, "token", "${"+token(g)+"}"), g.phone
@@ -288,11 +293,11 @@ func (m *model) present(o Op) {
 	} else {
 		args = append(args, "phone", "${"+phoneOf(who)+"}")
 	}
-	a := b.has.decide(who, o.Door, "onsite", m.now+b.skew, b.over || b.lost && !b.online, dead) // by the board's own clock
+	a := b.has.decide(who, o.Door, "onsite", b.wall(m.now), b.over || b.lost && !b.online, dead) // by the board's own clock
 	r := m.record(record{door: o.Door, result: "denied", reason: a.reason, method: "onsite", who: who, board: true, vague: !a.allow && slices.Contains(forgets, a.reason)})
-	r.at += b.skew
+	r.at = b.wall(m.now)
 	if o.Flag && (!a.allow || a.reason == "free_window") {
-		r.link = m.named(permitName(o))
+		r.link = m.known(o)
 		r.linkNo = r.link.links
 	}
 	switch {

@@ -19,10 +19,34 @@ func (m *model) named(name string) *grant {
 	return m.grants[i]
 }
 
+// known is the permit that an operation names, or another one if that was never registered; nil if there is none.
+func (m *model) known(o Op) *grant {
+	if g := m.named(permitName(o)); g != nil {
+		return g
+	}
+	permits := m.permits()
+	if len(permits) == 0 {
+		return nil
+	}
+	return permits[(2*o.Who+o.Nth)%len(permits)]
+}
+
+// owner are the person and the number in a permit's name.
+func (g *grant) owner() (who, nth int) {
+	return slices.Index(people, g.name[:len(g.name)-1]), int(g.name[len(g.name)-1] - '1')
+}
+
+func (m *model) permits() []*grant {
+	return each.If(m.grants, func(g *grant) bool { return g.kind == "permit" })
+}
+
 func phoneOf(who int) string { return fmt.Sprintf("phone(%q)", people[who]) }
 
 // permit registers one, or registers it again.
 func (m *model) permit(o Op) {
+	if g := m.known(o); g != nil && o.Flag {
+		o.Who, o.Nth = g.owner()
+	}
 	name := permitName(o)
 	old := m.named(name)
 	who, doors := o.Who, bits(o.Doors)
@@ -118,7 +142,7 @@ func token(g *grant) string { return fmt.Sprintf("%s_t%d", g.name, g.links) }
 
 // revoke revokes by reference or id; a repeat changes nothing.
 func (m *model) revoke(o Op) {
-	g := m.named(permitName(o))
+	g := m.known(o)
 	if g == nil {
 		return
 	}
@@ -159,7 +183,7 @@ func (m *model) term(o Op) {
 
 // read is one permit with all its fields.
 func (m *model) read(o Op) {
-	g := m.named(permitName(o))
+	g := m.known(o)
 	if g == nil {
 		return
 	}
@@ -167,7 +191,7 @@ func (m *model) read(o Op) {
 }
 
 func (m *model) allPermits(Op) {
-	permits := each.If(m.grants, func(g *grant) bool { return g.kind == "permit" })
+	permits := m.permits()
 	for _, g := range permits {
 		m.permitIs(g)
 	}

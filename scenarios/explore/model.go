@@ -105,7 +105,7 @@ var play = map[string]func(m *model, o Op){
 	"leaf": (*model).leaf, "advance": (*model).advance, "boundary": (*model).boundary, "cut": (*model).cut, "mend": (*model).mend,
 	"fault": (*model).fault, "boot": (*model).reboot, "restart": (*model).restart, "window": (*model).window, "unwindow": (*model).unwindow,
 	"hours": (*model).open, "netloss": (*model).netloss, "operator": (*model).operator, "look": (*model).look, "read": (*model).read,
-	"zone": (*model).move, "line": (*model).wire, "lossy": (*model).lossy, "flap": (*model).flap, "skew": (*model).skew, "crash": (*model).crash, "withdraw": (*model).withdraw, "closed": (*model).closed, "import": (*model).imported, "exchange": (*model).exchange, "token": (*model).useToken,
+	"zone": (*model).move, "line": (*model).wire, "lossy": (*model).lossy, "flap": (*model).flap, "skew": (*model).skew, "wrong": (*model).wrong, "crash": (*model).crash, "withdraw": (*model).withdraw, "closed": (*model).closed, "import": (*model).imported, "exchange": (*model).exchange, "token": (*model).useToken,
 	"lists": (*model).lists, "elsewhere": (*model).elsewhere, "disk": (*model).disk,
 	"records": (*model).allRecords, "events": (*model).allEvents, "permits": (*model).allPermits, "journal": (*model).journal,
 }
@@ -242,6 +242,9 @@ func (m *model) clockTo(to int64) {
 	}
 	m.settle()
 	for _, b := range m.boards {
+		if b.wrong && (to > b.set+longestWrong || b.wall(to) > to+mostSkew) {
+			m.right(b)
+		}
 		m.until(b, to)
 	}
 	m.now = to
@@ -262,6 +265,11 @@ func (m *model) boundary(o Op) {
 		all = append(all, b.next())
 		if !b.online {
 			all = append(all, b.contact+b.grace, b.contact+limit)
+		}
+		if b.wrong {
+			for _, t := range each.If(m.edges(), func(t int64) bool { return t < 40*day }) {
+				all = append(all, b.shows(t))
+			}
 		}
 	}
 	for _, w := range m.windows {

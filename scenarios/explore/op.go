@@ -24,7 +24,7 @@ type Op struct {
 	To    int64  // ms from the operation's time
 	N     int    // minutes, seconds, a boundary's number
 	Name  string // command, fault, mode or the like
-	Flag  bool   // the legacy path, a link instead of a phone, a kill instead of a stop, a slow disk instead of a full one
+	Flag  bool   // a permit that there is, the legacy path, a link instead of a phone or a command, a kill instead of a stop, a slow disk instead of a full one
 }
 
 var (
@@ -55,9 +55,10 @@ func period(r *rand.Rand, o *Op) {
 var draws = []draw{
 	{"permit", 14, func(r *rand.Rand, o *Op) {
 		o.Nth, o.Name = r.IntN(2), pick(r, "", "", "", "", "", "same", "empty", "foreign", "long", "backwards", "phone")
+		o.Flag = r.IntN(3) == 0
 		period(r, o)
 	}},
-	{"revoke", 6, func(r *rand.Rand, o *Op) { o.Nth, o.Flag = r.IntN(2), r.IntN(2) == 0 }},
+	{"revoke", 10, func(r *rand.Rand, o *Op) { o.Nth, o.Flag = r.IntN(2), r.IntN(2) == 0 }},
 	{"membership", 3, period},
 	{"reservation", 3, period},
 	{"command", 16, func(r *rand.Rand, o *Op) {
@@ -87,7 +88,8 @@ var draws = []draw{
 	{"skew", 3, func(r *rand.Rand, o *Op) {
 		o.Nth, o.Flag, o.N, o.To = r.IntN(2), r.IntN(3) == 0, r.IntN(6), pick(r, int64(-1), 0, 0, 1)
 	}},
-	{"crash", 3, func(r *rand.Rand, o *Op) { o.Nth = r.IntN(len(points)) }},
+	{"wrong", 3, func(r *rand.Rand, o *Op) { o.N, o.Nth = r.IntN(6), r.IntN(3) }},
+	{"crash", 4, func(r *rand.Rand, o *Op) { o.Nth, o.N, o.Flag = r.IntN(len(points)), r.IntN(4), r.IntN(2) == 0 }},
 	{"window", 5, func(r *rand.Rand, o *Op) {
 		o.Name, o.Nth = pick(r, "free", "auth", "closed"), r.IntN(5)
 		o.From, o.To = pick(r, starts...), pick(r, hour, 2*hour, 37*hour)

@@ -81,7 +81,7 @@ const (
 // something begins or ends, or a millisecond beside it.
 func (m *model) skew(o Op) {
 	b, _ := m.where(o.Door)
-	if b.skew != 0 {
+	if b.wrong {
 		return
 	}
 	m.settle() // what is synchronized meanwhile would be judged by the wrong clock, too
@@ -92,13 +92,63 @@ func (m *model) skew(o Op) {
 		}
 	}
 	slices.Sort(by)
-	b.skew = by[(o.N*7+o.Nth*3)%len(by)]
+	b.skew, b.ppm = by[(o.N*7+o.Nth*3)%len(by)], 0
 	m.quiet(b)
-	m.add("fault", fields{"fault", "skew", "name", "skewed", "of", boardName(b.index), "hits", 0, "params", fields{"seconds", plain(strconv.FormatFloat(float64(b.skew)/float64(second), 'f', 3, 64))}})
+	m.add("fault", fields{"fault", "skew", "name", "skewed", "of", boardName(b.index), "hits", 0, "params", fields{"seconds", inSeconds(b.skew)}})
 	m.present(o)
 	m.quiet(b)
 	m.add("clear", "skewed")
 	b.skew = 0
+}
+
+func inSeconds(ms int64) plain {
+	return plain(strconv.FormatFloat(float64(ms)/float64(second), 'f', 3, 64))
+}
+
+// longestWrong keeps a drift exact: the boards compute it with floating-point numbers.
+const longestWrong = 4 * day
+
+// wrong lets a board's wall clock be wrong from now on, and perhaps gain or lose more, or be right again. It is off by more
+// than the server takes for the time that a message travels, so that the server must notice (docs/board-protocol.md).
+func (m *model) wrong(o Op) {
+	b, _ := m.where(o.Door)
+	if b.wrong {
+		m.right(b)
+		return
+	}
+	b.wrong, b.set = true, m.now
+	b.skew = []int64{-day, -hour, -2 * minute, 2 * minute, 10 * minute, 30 * minute}[o.N%6]
+	if b.ppm = []int64{0, 1000, 10000}[o.Nth%3]; b.skew < 0 {
+		b.ppm = -b.ppm
+	}
+	m.add("fault", fields{"fault", "skew", "name", fmt.Sprintf("clock%d", b.index), "of", boardName(b.index), "hits", 0, "params", fields{"seconds", inSeconds(b.skew), "ppm", b.ppm}})
+}
+
+func (m *model) right(b *board) {
+	b.wrong, b.skew, b.ppm = false, 0, 0
+	m.add("clear", fmt.Sprintf("clock%d", b.index))
+}
+
+// wall is what the board's wall clock shows: whole milliseconds of what has begun.
+func (b *board) wall(now int64) int64 {
+	ns := b.skew*1_000_000 + (now-b.set)*b.ppm
+	ms := ns / 1_000_000
+	if ns%1_000_000 < 0 {
+		ms--
+	}
+	return now + ms
+}
+
+// shows is the first time at which a board's wall clock shows at least t.
+func (b *board) shows(t int64) int64 {
+	at := b.set + (t-b.set-b.skew)*1_000_000/(1_000_000+b.ppm)
+	for b.wall(at-1) >= t {
+		at--
+	}
+	for b.wall(at) < t {
+		at++
+	}
+	return at
 }
 
 // edges are the times at which a grant or a window begins or ends.

@@ -110,8 +110,16 @@ func (c *call) decodeBody(raw []byte, v any) error {
 // maxAtOnce is how much is allocated for a body on the strength of its Content-Length.
 const maxAtOnce = 4 << 10
 
+// binarySize is a limit as people read it: 64 KiB, 8 MiB.
+func binarySize(n int64) string {
+	if n%(1<<20) == 0 {
+		return strconv.FormatInt(n>>20, 10) + " MiB"
+	}
+	return strconv.FormatInt(n>>10, 10) + " KiB"
+}
+
 func (c *call) readAll(limit int64) ([]byte, error) {
-	tooLarge := fail.New(fail.BodyTooLarge, "the body is larger than "+strconv.FormatInt(limit>>10, 10)+" KiB", "maxBytes", limit)
+	tooLarge := fail.New(fail.BodyTooLarge, "the body is larger than "+binarySize(limit), "maxBytes", limit)
 	if c.r.ContentLength > limit {
 		return nil, tooLarge
 	}

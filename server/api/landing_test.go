@@ -1,8 +1,11 @@
 package api
 
 import (
+	"html"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -70,4 +73,30 @@ func TestLanding(t *testing.T) {
 		}
 	}
 	h.want(404, "not_found", request{method: "GET", path: "/", header: map[string]string{"Accept": "application/json"}})
+}
+
+// TestLandingCommands: the start page's commands work when pasted into sh, which has less than bash ($RANDOM is empty).
+func TestLandingCommands(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	var example Example
+	h := newHouse(t, func(c *Config) { c.Example = func() Example { return example } })
+	example = Example{Key: h.keys["key_a"], DoorID: "dor_1"}
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.RemoteAddr, r.Host = "127.0.0.1:9", "127.0.0.1:9"
+	r.Header.Set("Accept", "text/html")
+	w := httptest.NewRecorder()
+	h.http.ServeHTTP(w, r)
+	script := "set -eu\n"
+	for _, block := range regexp.MustCompile(`(?s)<pre id="\w+">(.*?)</pre>`).FindAllStringSubmatch(w.Body.String(), -1) {
+		script += html.UnescapeString(block[1]) + "\n"
+	}
+	said, err := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(script, "https://entry.example", h.serve())).CombinedOutput()
+	if err != nil || strings.Count(string(said), `"success":true`) != 2 || !strings.Contains(string(said), `"outcome":"reported"`) {
+		t.Errorf("%s\n%v\n%s\nwant a reported command and the records", script, err, said)
+	}
 }

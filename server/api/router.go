@@ -61,7 +61,7 @@ func (a *api) router() (http.Handler, error) {
 	start := a.serve(landing, serveLanding)
 	mux.Method(http.MethodGet, landing.Path, start)
 	mux.Method(http.MethodHead, landing.Path, start)
-	mux.NotFound(a.fail("", "", errNoPath))
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { a.fail("", "", a.noPath(r.URL.Path))(w, r) })
 	mux.MethodNotAllowed(a.notAllowed(mux))
 	return mux, nil
 }

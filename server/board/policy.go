@@ -52,7 +52,7 @@ func Named(channels []int, named map[string]string) (map[int]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		ch, err := strconv.Atoi(name)
 		if err != nil || !slices.Contains(channels, ch) || strconv.Itoa(ch) != name {
-			return nil, fail.Invalid("channels."+name, "is not a channel of this board; it has "+strings.Trim(fmt.Sprint(channels), "[]"))
+			return nil, fail.Invalid("channels."+name, fmt.Sprintf("is not a channel of this board, valid: %s", strings.Trim(fmt.Sprint(channels), "[]")))
 		}
 		out[ch] = named[name]
 	}

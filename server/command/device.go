@@ -31,7 +31,7 @@ const Retention = 30 * 24 * time.Hour
 // Errors of Execute, besides the ledger's own (store.ErrUnavailable).
 var (
 	// ErrReused: the key was used for another request.
-	ErrReused = fail.New(fail.IdempotencyKeyReused, "this Idempotency-Key was already used for a different request")
+	ErrReused = fail.New(fail.IdempotencyKeyReused, "this Idempotency-Key was already used for a different request; send a new one with each new request")
 	// ErrTooMany: too many commands are in progress.
 	ErrTooMany = &fail.Error{Code: fail.TooManyInFlight, Message: "too many commands are in progress; try again", RetryAfter: time.Second}
 	// ErrNoDoor: the place has no such door.

@@ -16,7 +16,7 @@ func (c Config) noPlace(id string, err error) error {
 		return err
 	}
 	known := each.Of(c.places(), func(p place.Place) string { return p.ID })
-	return fail.New(fail.PlaceNotFound, fmt.Sprintf("place %q not found%s", id, near.Hint(id, known)), "field", "placeId")
+	return fail.New(fail.PlaceNotFound, fmt.Sprintf("place %q not found%s ('doorlab place list' shows them)", id, near.Hint(id, known)), "field", "placeId")
 }
 
 // noDoor is noPlace for a door. where says where it was looked for; placeID "" = at any place.

@@ -27,7 +27,12 @@ var refusals = []struct {
 	{"POST /clock/advance", `{"by":"1h","by":"2h"}`, 400, "invalid_field", "by", "more than once"},
 	{"POST /clock/freeze", `junk`, 400, "invalid_body", "", "no body"},
 	{"POST /clock/freeze", `[]`, 400, "invalid_body", "", "no body"},
-	{"POST /clock/freeze", `{"x":1}`, 400, "invalid_field", "x", "not a known field"},
+	{"POST /clock/freeze", `{"x":1}`, 400, "invalid_field", "x", "x is not a known field"},
+	{"PATCH /places/plc_a", `{"name":"Gangnam"}`, 400, "invalid_field", "name", "name is not a known field, valid: closures entryPhone holidays phoneEnabled timezone"},
+	{"GET /place/plc_a", ``, 404, "not_found", "", "no such path: /lab/v1/place/plc_a, did you mean /lab/v1/places/{placeId}?"},
+	{"POST /people/cal", `{}`, 404, "not_found", "", "did you mean /lab/v1/people/call?"},
+	{"GET /nothing", ``, 404, "not_found", "", "no such path: /lab/v1/nothing"},
+	{"GET /clock?zone=utc", ``, 400, "invalid_query", "zone", `"zone" is not a known query parameter, valid: stamp`},
 	{"POST /clock/run", `{"x":1}`, 400, "invalid_field", "x", ""},
 	{"POST /history/recording", `{"x":1}`, 400, "invalid_field", "x", ""},
 	{"DELETE /history/recording", `{"x":1}`, 400, "invalid_field", "x", ""},
@@ -150,8 +155,8 @@ func TestOrder(t *testing.T) {
 		if a := l.call("GET", "/nothing", "", bearer); a.Status != http.StatusNotFound || a.Error != "not_found" {
 			t.Errorf("token %q: got %d %s, want 404 not_found", bearer, a.Status, a.Raw)
 		}
-		if a := l.call("PUT", "/clock", "", bearer); a.Status != http.StatusMethodNotAllowed || a.Error != "method_not_allowed" || a.Header.Get("Allow") != "GET" {
-			t.Errorf("token %q: got %d %s, Allow %q; want 405 method_not_allowed and GET", bearer, a.Status, a.Raw, a.Header.Get("Allow"))
+		if a := l.call("PUT", "/clock", "", bearer); a.Status != http.StatusMethodNotAllowed || a.Error != "method_not_allowed" || a.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("token %q: got %d %s, Allow %q; want 405 method_not_allowed and GET, HEAD", bearer, a.Status, a.Raw, a.Header.Get("Allow"))
 		}
 	}
 	for bearer, code := range map[string]string{"": "token_missing", "wrong": "token_invalid"} {

@@ -42,6 +42,13 @@ type Disk struct {
 // New returns a disk that works.
 func New() *Disk { return &Disk{state: OK, changed: make(chan struct{})} }
 
+// Next is the disk as the next server of this process finds it: it works, and keeps the count.
+func (d *Disk) Next() *Disk {
+	next := New()
+	_, _, next.hits = d.State()
+	return next
+}
+
 // Set changes the state, also for the commits that are waiting. late is a slow disk's.
 func (d *Disk) Set(s State, late time.Duration) {
 	d.change(func() {
@@ -63,7 +70,8 @@ func (d *Disk) change(how func()) {
 	d.changed = make(chan struct{})
 }
 
-// State is how the disk behaves now, a slow one's delay, and how many commits have failed or waited since it last worked.
+// State is how the disk behaves now, a slow one's delay, and how many commits have failed or waited since it last ceased to
+// work.
 func (d *Disk) State() (s State, late time.Duration, hits int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

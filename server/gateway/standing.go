@@ -45,10 +45,12 @@ func (b *peer) answered(id string) {
 }
 
 // loose reports whether a message may have been made at the other end of a jump: with a virtual clock, boards in other
-// processes jump at the same time as the server, not at the same moment.
-func (g *Gateway) loose(at int64, now time.Time) bool {
+// processes jump at the same time as the server, not at the same moment. A board of this process has the server's clock,
+// and a jump waits for its messages: whatever else it says of the time shows that its own is wrong.
+func (b *peer) loose(at int64, now time.Time) bool {
+	g := b.g
 	from, to := g.jumpedFrom.Load(), g.jumped.Load()
-	return g.virtual && (at > now.UnixMilli() || from != 0 && at >= from-jumpSlackMs && at <= to)
+	return g.virtual && !g.cfg.Counted(b.id) && (at > now.UnixMilli() || from != 0 && at >= from-jumpSlackMs && at <= to)
 }
 
 // jumpSlackMs is how long before a jump a message may have been made that arrives after it.
@@ -57,7 +59,7 @@ const jumpSlackMs = 10 * 1000
 // heard keeps the standings of a hello or a state message. Called with mu held.
 func (b *peer) heard(by board.By, at int64, list []wire.Standing, now time.Time) {
 	b.turn++
-	h := board.Heard{At: at, Arrived: now, Loose: b.g.loose(at, now)}
+	h := board.Heard{At: at, Arrived: now, Loose: b.loose(at, now)}
 	for i, s := range list {
 		list[i] = h.OnTime(s)
 	}

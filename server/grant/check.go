@@ -30,8 +30,11 @@ func text(field, s string, least, limit int) error {
 	if plain.Deceptive(s) {
 		return fail.Invalid(field, plain.Reason)
 	}
-	if n := utf8.RuneCountInString(s); n < least || n > limit {
-		return fail.Invalid(field, fmt.Sprintf("must have %d to %d characters", least, limit))
+	switch n := utf8.RuneCountInString(s); {
+	case n < least:
+		return fail.Invalid(field, "must not be empty")
+	case n > limit:
+		return fail.Invalid(field, fmt.Sprintf("must have at most %d characters", limit))
 	}
 	return nil
 }

@@ -79,6 +79,9 @@ func TestImportCustomers(t *testing.T) {
 	if want := "2/1/1/7: created created " + bad + " updated unchanged"; err != nil || line(got) != want || got.Received != 11 || got.Results[9].ExternalRef != "1" {
 		t.Errorf("got %s, %v, want %s", line(got), err, want)
 	}
+	if got, want := got.Results[5].Message, "phone must be a string of digits, in quotes"; got != want {
+		t.Errorf("a phone that is a number: got %q, want %q", got, want)
+	}
 	got, _ = h.ImportCustomers(byA, file("crm", rows[9], rows[10]))
 	if want := "0/0/2/0: unchanged unchanged"; line(got) != want {
 		t.Errorf("the same again: got %s, want %s", line(got), want)

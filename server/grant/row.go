@@ -85,7 +85,7 @@ func (f fields) doors() ([]string, error) {
 func (f fields) person() (number, name string, err error) {
 	p, err := f.text("phone")
 	if err != nil {
-		return "", "", notAPhone()
+		return "", "", fail.New(fail.InvalidPhone, "phone must be a string of digits, in quotes", "field", "phone") // a number has lost its zero
 	}
 	if err := phone(p); err != nil {
 		return "", "", err

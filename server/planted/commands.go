@@ -8,6 +8,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/bug"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/id"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
@@ -39,7 +40,8 @@ func Commands(name string, c command.Config) command.Config {
 	case bug.LateChangesAnswer:
 		c.Ledger = lateChanges{b}
 	case "keys-kept-a-day", "meaning-not-compared", "keys-shared-by-places", "meaning-without-reason", "key-of-an-offline-command-free-again",
-		"late-refusal-settles-as-opened", "keys-of-failures-kept-a-week", "old-keys-gone-at-a-restart":
+		"late-refusal-settles-as-opened", "keys-of-failures-kept-a-week", "old-keys-gone-at-a-restart",
+		"unfinished-press-forgotten":
 		c.Ledger = ledger{b, name}
 	case "answers-remembered-too-long", "answers-remembered-anywhere":
 		c.Ledger = remembering{ledger{b, name}}
@@ -274,6 +276,14 @@ func (l ledger) Claim(in command.Intent, keptSince time.Time) (*command.Prior, e
 
 // reasonless is a request's meaning without its last line, the reason.
 func reasonless(meaning string) string { return meaning[:strings.LastIndexByte(meaning, '\n')+1] }
+
+func (l ledger) Unsettled() ([]command.Intent, error) {
+	list, err := l.Ledger.Unsettled()
+	if l.name == "unfinished-press-forgotten" {
+		list = each.If(list, func(in command.Intent) bool { return in.Key != "" })
+	}
+	return list, err
+}
 
 func (l ledger) Late(r command.LateReport) (command.Late, error) {
 	r.Refused = r.Refused && l.name != "late-refusal-settles-as-opened"

@@ -74,7 +74,7 @@ func In[T any](name string, part T) T {
 	case *entry.Config:
 		p.Store = entryStore{p.Store, name, p.Clock, new(atomic.Pointer[string]), new(sync.Map), newTogether()}
 	case *api.Config:
-		p.Keys = apiKeys(name, p.Keys)
+		p.Keys = apiKeys(name, p.Keys, p.Directory)
 		p.Grants = grants{p.Grants, name, p.Directory, new(sync.Map), new(sync.Map)}
 		p.Entry = doorman{p.Entry, name}
 		if name == "netloss-merged-before-its-turn" {

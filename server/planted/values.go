@@ -78,6 +78,7 @@ var tokenValues = map[string]edge{
 	"cancel-of-any-place":         elsewhere("POST /space/v1/reservations/*/cancel"),
 	"events-of-any-place":         elsewhere(activity),
 	"hours-of-any-place":          elsewhere(places),
+	testKeysAnywhere:              testKeyAt,
 	"openapi-document-gone":       status("GET /space/v1/openapi.json", 200, 404),
 	"openapi-path-gone": says("GET /device/v1/openapi.json", func(p *reply) {
 		paths, _ := p.body["paths"].(map[string]any)

@@ -84,9 +84,12 @@ func codeWords(code string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(code), "_", "_<wbr>"))
 }
 
-// parts lets a path break before each slash and nowhere else.
+// breaks are where a path and its query may break: names and ids stay whole.
+var breaks = strings.NewReplacer("/", "<wbr>/", "?", "<wbr>?", "&amp;", "<wbr>&amp;", "=", "=<wbr>", ",", ",<wbr>")
+
+// parts lets a path break between its parts and those of its query, and nowhere else.
 func parts(path string) template.HTML {
-	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "<wbr>/"))
+	return template.HTML(breaks.Replace(template.HTMLEscapeString(path)))
 }
 
 // policy lets a page use its own style, script and pictures, and speak to its own server.

@@ -300,11 +300,19 @@ func (s *shape) checkArray(l []any) *flaw {
 	return nil
 }
 
+// oneOf is what a value must be.
+func oneOf(enum []string) string {
+	if len(enum) == 1 {
+		return "must be " + enum[0]
+	}
+	return "must be one of " + strings.Join(enum, ", ")
+}
+
 func (s *shape) checkString(t string) *flaw {
 	n := utf8.RuneCountInString(t)
 	switch {
 	case len(s.enum) > 0 && !slices.Contains(s.enum, t):
-		return s.flaw(t, "must be one of "+strings.Join(s.enum, ", "))
+		return s.flaw(t, oneOf(s.enum))
 	case n == 0 && s.minLen > 0:
 		return s.flaw(t, "must not be empty")
 	case n > s.maxLen:
