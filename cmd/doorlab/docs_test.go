@@ -161,7 +161,7 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 			if f.Name == "help" || f.Name == "config" {
 				return
 			}
-			value := map[string]string{"bool": "true", "int": "7", "int64": "7", "float64": "7", "duration": "7s", "stringToString": "a=b", "days": "records=70d,audit=70d,grants=70d", "share": "7"}[f.Value.Type()]
+			value := map[string]string{"bool": "true", "int": "7", "int64": "7", "float64": "7", "duration": "7s", "stringToString": "a=b", "days": "records=70d,audit=70d,grants=70d", "share": "0.7"}[f.Value.Type()]
 			if value == "" {
 				value = "seven"
 			}
