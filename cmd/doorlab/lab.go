@@ -18,7 +18,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/control"
-	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // The commands below do by hand what scenarios do with the control API: arm faults,
@@ -146,7 +146,7 @@ func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
 func subcommand(use string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return usagef("%s: unknown command %q%s ('doorlab %s --help' lists them)", use, args[0], strictyaml.Hint(args[0], commandNames(c)), use)
+			return usagef("%s: unknown command %q%s ('doorlab %s --help' lists them)", use, args[0], near.Hints(args[0], commandNames(c)), use)
 		}
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 func (b *Binder) bindStruct(n ast.Node, v reflect.Value) {
@@ -82,7 +84,7 @@ func (b *Binder) enum(f field, key string, n ast.Node, v reflect.Value) {
 				return
 			}
 		}
-		hint := Hint(s, f.enum)
+		hint := near.Hints(s, f.enum)
 		if h, ok := reflect.TypeAssert[Hinter](v); ok {
 			hint = h.Hint(s)
 		}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/doorlab/doorlab/internal/near"
 )
 
 // KeyHinter is a struct that knows what people mean by keys that it doesn't have; "" = it doesn't know either. The hint
@@ -22,7 +24,7 @@ func keyHint(v reflect.Value, key string, fs map[string]field) string {
 			}
 		}
 	}
-	hint := Hint(key, slices.Sorted(maps.Keys(fs)))
+	hint := near.Hints(key, slices.Sorted(maps.Keys(fs)))
 	if hint == "" && v.CanAddr() {
 		if g, ok := reflect.TypeAssert[KeyGuide](v.Addr()); ok {
 			return g.WhereKeys()

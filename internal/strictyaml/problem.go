@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/each"
-	"github.com/doorlab/doorlab/internal/near"
 )
 
 // Problem is one mistake in a file.
@@ -74,9 +73,4 @@ func (ps Problems) Locate(file string, source []byte) Problems {
 		return ps[i].Col < ps[j].Col
 	})
 	return ps
-}
-
-// Hint suggests the valid name closest to a wrong one, or lists the valid names if none is close and there are few.
-func Hint(wrong string, names []string) string {
-	return near.Hints(wrong, names)
 }

@@ -58,7 +58,7 @@ func (c *checker) undefined() {
 			continue
 		}
 		told[u.kind+u.name] = true
-		hint := strictyaml.Hint(u.name, keysOf(defined))
+		hint := near.Hints(u.name, keysOf(defined))
 		if hint == "" && u.kind == "label" {
 			hint = "; a moment is now, a mark, +48h or an RFC 3339 time"
 		}
@@ -77,7 +77,7 @@ func (c *checker) undefined() {
 				continue
 			}
 			told[n] = true
-			hint := strictyaml.Hint(n, valid)
+			hint := near.Hints(n, valid)
 			if w := elsewhere[n]; w != "" && !e.ref {
 				hint = ", write " + w
 			} else if e.ref && near.Name(n, valid) == "" {

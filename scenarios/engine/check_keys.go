@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
-	"github.com/doorlab/doorlab/internal/strictyaml"
+	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -81,7 +81,7 @@ func (c *checker) arms(v *Fault) {
 func (c *checker) clears() {
 	for _, name := range c.cleared {
 		if text, ok := name.Literal(); ok && !c.armed[text] && !c.armed[""] {
-			c.b.Problem(name.pos, "no fault %q is armed in this file%s", text, strictyaml.Hint(text, keysOf(c.armed)))
+			c.b.Problem(name.pos, "no fault %q is armed in this file%s", text, near.Hints(text, keysOf(c.armed)))
 		}
 	}
 }

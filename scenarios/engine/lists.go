@@ -10,6 +10,7 @@ import (
 
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -49,7 +50,7 @@ type ClauseIDs []string
 func (c *ClauseIDs) BindNode(b *strictyaml.Binder, n ast.Node) {
 	for _, t := range bindList[Text](b, n) {
 		if judge.Promise(t.raw) == "" {
-			b.Problem(t.pos, "no guarantee %q%s", t.raw, strictyaml.Hint(t.raw, judge.Clauses()))
+			b.Problem(t.pos, "no guarantee %q%s", t.raw, near.Hints(t.raw, judge.Clauses()))
 			continue
 		}
 		*c = append(*c, t.raw)

@@ -10,6 +10,7 @@ import (
 	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/clock"
 	"github.com/doorlab/doorlab/internal/judge"
+	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -29,7 +30,7 @@ func (d *Disk) BindShort(b *strictyaml.Binder, text string, pos Pos) {
 	if _, err := duration(text); err == nil {
 		b.Problem(pos, "%q is not a valid state of a disk, write disk: {slow: %s}", text, text)
 	} else if _, literal := d.State.Literal(); literal && !slices.Contains(diskStates, text) {
-		b.Problem(pos, "%q is not a valid state of a disk%s", text, strictyaml.Hint(text, diskStates))
+		b.Problem(pos, "%q is not a valid state of a disk%s", text, near.Hints(text, diskStates))
 	}
 }
 
@@ -69,7 +70,7 @@ func (d *Disk) run(x *frame) (fields, error) {
 	return fields{"hits": got.Hits}, err
 }
 
-// endedDisk settles what became of a bad disk that a restart of the server has ended: the next one is counted anew.
+// endedDisk repairs a bad disk that a restart of the server has already ended, so that the hits of the next one start at zero.
 func (f *fileRun) endedDisk(ctx context.Context) error {
 	f.mu.Lock()
 	bad := f.badDisk

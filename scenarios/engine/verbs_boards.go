@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/doorlab/doorlab/internal/strictyaml"
+import (
+	"github.com/doorlab/doorlab/internal/near"
+	"github.com/doorlab/doorlab/internal/strictyaml"
+)
 
 // Present is decided by the board from what it has synchronized.
 type Present struct {
@@ -158,7 +161,7 @@ func (c *Clock) BindShort(b *strictyaml.Binder, text string, pos Pos) {
 	if _, err := duration(text); err == nil {
 		b.Problem(pos, "%q is not a valid clock, write clock: {advance: %s}", text, text)
 	} else if text != "freeze" && text != "run" {
-		b.Problem(pos, "%q is not a valid clock%s", text, strictyaml.Hint(text, []string{"freeze", "run"}))
+		b.Problem(pos, "%q is not a valid clock%s", text, near.Hints(text, []string{"freeze", "run"}))
 	}
 }
 

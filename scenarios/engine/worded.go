@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/strictyaml"
 )
 
@@ -16,7 +17,7 @@ func (x *frame) do(v verb) (fields, error) {
 			return
 		}
 		if word, err := text.str(x.scope); err == nil && !slices.Contains(words, word) {
-			wrong = fmt.Errorf("%s: %q is not a valid %s%s", text.raw, word, key, strictyaml.Hint(word, words))
+			wrong = fmt.Errorf("%s: %q is not a valid %s%s", text.raw, word, key, near.Hints(word, words))
 		}
 	})
 	if wrong != nil {

@@ -54,7 +54,7 @@ func (c *call) authorize() error {
 		}
 	}
 	if c.op.Resource == "place" && c.path("placeId") != c.who.PlaceID { // [AUTH-4]
-		return fail.New(fail.PlaceForbidden, "the path names another place than the key's, "+c.who.PlaceID)
+		return fail.New(fail.PlaceForbidden, "the path names a place other than the key's, "+c.who.PlaceID)
 	}
 	return nil
 }

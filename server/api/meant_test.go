@@ -42,7 +42,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	}{
 		{400, "body_too_large", request{method: "POST", path: "/space/v1/customers/import", token: "key_a", body: strings.Repeat(" ", 8<<20+1)}, "the body is larger than 8 MiB"},
 		{400, "body_too_large", request{method: "POST", path: "/space/v1/partner/entry-permits", token: "key_a", body: strings.Repeat(" ", 64<<10+1)}, "the body is larger than 64 KiB"},
-		{403, "place_forbidden", request{method: "GET", path: "/core/v1/places/plc_b/events", token: "key_a"}, "the path names another place than the key's, plc_a"},
+		{403, "place_forbidden", request{method: "GET", path: "/core/v1/places/plc_b/events", token: "key_a"}, "the path names a place other than the key's, plc_a"},
 		{400, "unsupported_command", request{method: "POST", path: "/device/v1/devices/dor_1/commands", token: "key_a", key: "k1", body: `{"capability":"lock","command":"open"}`}, "capability must be door"},
 		{400, "invalid_field", request{method: "PATCH", path: "/core/v1/places/plc_a", token: "key_a", body: `{"hours":{"week":{"mon":[["11:59","13:00"],["09:00","12:00"]]}}}`},
 			"hours.week.mon is wrong: 09:00-12:00 and 11:59-13:00 overlap"},

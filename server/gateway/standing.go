@@ -46,7 +46,7 @@ func (b *peer) answered(id string) {
 
 // loose reports whether a message may have been made at the other end of a jump: with a virtual clock, boards in other
 // processes jump at the same time as the server, not at the same moment. A board of this process has the server's clock,
-// and a jump waits for its messages: whatever else it says of the time shows that its own is wrong.
+// and a jump waits for its messages, so a time that differs shows that its own clock is wrong.
 func (b *peer) loose(at int64, now time.Time) bool {
 	g := b.g
 	from, to := g.jumpedFrom.Load(), g.jumped.Load()
