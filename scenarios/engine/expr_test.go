@@ -118,6 +118,20 @@ func TestMoments(t *testing.T) {
 	}
 }
 
+// TestSpan: a permit from now to +720h lasts 30 days, although the clock runs while the step is read. 20,000 of them take
+// long enough for the millisecond to change between two readings.
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	f := &fileRun{run: newRun(Target{}, Options{}), file: &File{Path: "one.yaml"}}
+	x := &frame{file: f, run: f.run, scope: &scope{file: f, vars: map[string]any{}}}
+	p := parse(t, `steps: [{permit: {person: ann, from: now, to: +720h}}]`).Doc.Steps[0].Permit
+	for range 20000 {
+		if from, to := x.span(p.From, p.To, "+72h"); to.Sub(from) != longest {
+			t.Fatalf("it lasts %s, want %s", to.Sub(from), longest)
+		}
+	}
+}
+
 // A clock change is known where the zone has a rule instead of a list of changes: from 2028 in Go's embedded zones,
 // the only ones in a container, and from 2038 on every machine.
 func TestClockChange(t *testing.T) {

@@ -12,7 +12,10 @@ import (
 )
 
 // moment parses a point in time: label, now, offset or RFC 3339.
-func (f *fileRun) moment(text string) (time.Time, error) {
+func (f *fileRun) moment(text string) (time.Time, error) { return f.momentAt(f.run.now(), text) }
+
+// momentAt is moment by one reading of the clock.
+func (f *fileRun) momentAt(now time.Time, text string) (time.Time, error) {
 	label, d, err := splitMoment(text)
 	if err != nil {
 		return time.Time{}, err
@@ -22,7 +25,7 @@ func (f *fileRun) moment(text string) (time.Time, error) {
 		return t.Add(d), err
 	}
 	if label == "now" {
-		return f.run.now().Truncate(time.Millisecond).Add(d), nil
+		return now.Truncate(time.Millisecond).Add(d), nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -33,12 +36,26 @@ func (f *fileRun) moment(text string) (time.Time, error) {
 	return t.Add(d), nil
 }
 
-// at is the time of a When, or the default's.
-func (x *frame) at(w When, def string) time.Time {
+// at is the time of a When, or now.
+func (x *frame) at(w When) time.Time {
+	def := "now"
 	if w.set() {
 		def = need(w.str(x.scope))
 	}
 	return need(x.file.moment(def))
+}
+
+// span is the time from one When to another. Both are told by one reading of the clock, so that from now to +720h is 30
+// days, not some milliseconds more.
+func (x *frame) span(from, to When, until string) (start, end time.Time) {
+	now, first := x.run.now(), "now-1h"
+	if from.set() {
+		first = need(from.str(x.scope))
+	}
+	if to.set() {
+		until = need(to.str(x.scope))
+	}
+	return need(x.file.momentAt(now, first)), need(x.file.momentAt(now, until))
 }
 
 // member reads a field of a value that is a mapping.
@@ -235,7 +252,7 @@ func (x *frame) since(w When) time.Time {
 	if !w.set() {
 		return time.Time{}
 	}
-	t := x.at(w, "now")
+	t := x.at(w)
 	if raw, literal := w.Literal(); literal && strings.TrimSpace(raw) == "now" || t.After(x.run.now().Add(time.Second)) {
 		panic(stop{fmt.Errorf("since %s: nothing can have happened after now; mark an earlier moment", w.raw)})
 	}

@@ -16,8 +16,7 @@ func (b *Bulk) run(x *frame) (fields, error) {
 	name := need(b.Name.str(x.scope))
 	places := need(many(need(b.Over.eval(x.scope)), "places"))
 	n, revoke, workers := x.count(&b.Register, 0), x.count(b.Revoke, 0), x.count(b.Workers, 8)
-	from := x.at(b.From, "now-1h")
-	to := x.at(b.To, "+72h")
+	from, to := x.span(b.From, b.To, "+72h")
 	if len(places) == 0 || n < 1 || revoke > n {
 		return nil, fmt.Errorf("can't register %d people at %d places and revoke %d", n, len(places), revoke)
 	}

@@ -27,7 +27,7 @@ func (c *Clock) run(x *frame) (fields, error) {
 	case c.Advance != nil:
 		view = need(lab.advance(x.ctx, time.Time{}, need(c.Advance.dur(x.scope))))
 	case c.To.set():
-		view = need(lab.advance(x.ctx, x.at(c.To, "now"), 0))
+		view = need(lab.advance(x.ctx, x.at(c.To), 0))
 	case c.Do == "":
 		return nil, errors.New("clock needs one of freeze, run, advance and to")
 	default:

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -38,10 +39,10 @@ func (g *Grant) give(x *frame, path, until string) (fields, error) {
 	x.lab() // without one, nobody can be given anything
 	name := need(g.Person.str(x.scope))
 	who := x.newPerson(name, g.Place, g.Phone)
-	from := x.at(g.From, "now-1h")
+	from, to := x.span(g.From, g.To, cmp.Or(until, "now"))
 	body := map[string]any{"placeId": who["place"], "phone": who["phone"], "name": name, "startsAt": rfc3339(from)}
 	if g.To.set() || until != "" {
-		body["endsAt"] = rfc3339(x.at(g.To, until))
+		body["endsAt"] = rfc3339(to)
 	}
 	x.doorList(g.Doors, body)
 	var out fields

@@ -19,8 +19,7 @@ func (p *Permit) run(x *frame) (fields, error) {
 	if p.Ref.set() {
 		who["ref"] = need(p.Ref.str(x.scope))
 	}
-	from := x.at(p.From, "now-1h")
-	to := x.at(p.To, "+72h")
+	from, to := x.span(p.From, p.To, "+72h")
 	x.period = to.Sub(from)
 	body := map[string]any{"externalRef": who["ref"], "phone": who["phone"], "name": name, "startsAt": rfc3339(from), "endsAt": rfc3339(to)}
 	doors := x.doorList(p.Doors, body)

@@ -75,7 +75,7 @@ func (p *Policy) request(x *frame) (method, query string, body any) {
 	}
 	for k, w := range map[string]When{"startsAt": p.StartsAt, "endsAt": p.EndsAt} {
 		if w.set() {
-			window[k] = rfc3339(x.at(w, "now"))
+			window[k] = rfc3339(x.at(w))
 		}
 	}
 	return "POST", "", map[string]any{"window": window, "mode": need(p.Mode.str(x.scope))}
