@@ -43,6 +43,13 @@ func TestClaimsForAnother(t *testing.T) {
 		`{steps: [{call: {path: /space/v1/access/people, status: 404}, clauses: [LEG-1]}]}`:                                                                          "",
 		`{steps: [{permit: {person: a, status: [200, 409]}, clauses: [PERM-5]}]}`:                                                                                    "claim PERM-5 at a step that tells them apart",
 		`{steps: [{permit: {person: a, status: [200, 409]}, expect: status == 409, clauses: [PERM-5]}]}`:                                                             "",
+		`{steps: [{call: {path: /device/v1/devices/dor_1}, expect: data.health.state == "online", clauses: [CMD-8]}]}`:                                               "isn't evidence for CMD-8",
+		`{steps: [{call: {path: /device/v1/devices/dor_1}, expect: data.standing.state == "unlocked", clauses: [CMD-8]}]}`:                                           "",
+		`{steps: [{call: {path: /device/v1/doors/dor_1/policies}, expect: 'data[0].mode == "free"', clauses: [CMD-8]}]}`:                                             "",
+		`{steps: [{call: {path: /device/v1/boards}, expect: 'data[0].online', clauses: [CMD-8]}]}`:                                                                   "isn't evidence for CMD-8",
+		`{steps: [{call: {path: /device/v1/boards/brd_1/netloss}, expect: data.graceSec == 60, clauses: [CMD-8]}]}`:                                                  "",
+		`{steps: [{call: {method: POST, path: /core/v1/auth/apikey/token, body: {key: k}}, clauses: [AUTH-3]}]}`:                                                     "",
+		`{steps: [{call: {method: POST, path: /core/v1/auth/apikey/token, body: {key: k}}, clauses: [AUTH-4]}]}`:                                                     "isn't evidence for AUTH-4",
 		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision <= desiredRevision}, clauses: [SYNC-1]}]}`:                                                         "the condition all holds whatever",
 		`{steps: [{boards: {of: ` + brd + `, all: appliedRevision == desiredRevision}, clauses: [SYNC-1]}]}`:                                                         "",
 	} {

@@ -66,7 +66,8 @@ func (c *Call) reads() bool {
 }
 
 // readParts are the parts of what a path reads that have to do with a guarantee. That there is no permit says that it was
-// refused; a hold is nowhere to be seen but in how a door stands, and a new path shows of a legacy one only what it did.
+// refused; a hold is nowhere to be seen but in how a door stands, and a new path shows of a legacy one only what it did. A
+// test place's doors are online and take commands before anything has succeeded there.
 var readParts = []struct {
 	path  string
 	parts map[string]string
@@ -77,8 +78,9 @@ var readParts = []struct {
 		"PERM-3": "count total state At revoke phone name permitId use url entryToken door",
 	}},
 	{"/core/v1/public/places", map[string]string{"HRS-1": "days", "HRS-2": "days timezone"}},
-	{"/device/v1/devices", map[string]string{"CMD-7": "state holdUntil", "LEG-1": "standing health headers"}},
-	{"/device/v1/doors", map[string]string{"CMD-7": "doorState"}},
+	{"/device/v1/devices", map[string]string{"CMD-7": "state holdUntil", "CMD-8": "standing", "LEG-1": "standing health headers"}},
+	{"/device/v1/doors", map[string]string{"CMD-7": "doorState", "CMD-8": "total doorState window mode active"}},
+	{"/device/v1/boards", map[string]string{"CMD-8": "graceSec channels version appliedAt"}},
 }
 
 // partsFixed reports whether an expression names nothing but parts of a cohort or a person that the file itself decided: one.place.
