@@ -76,7 +76,7 @@ var readParts = []struct {
 		"PERM-5": "count total maxHours startsAt endsAt", "PERM-6": "count total doorIds", "PERM-7": "count total state startsAt endsAt",
 		"SYNC-1": "sync boards", "SYNC-2": "sync boards", "SYNC-3": "sync boards",
 		"PERM-3": "count total state startsAt endsAt updatedAt revokedAt revokeReason createdAt phone name permitId useCount firstUsedAt url entryToken doorIds",
-		"OFF-1":  "sync boards useCount firstUsedAt state", "OFF-4": "sync boards useCount firstUsedAt state",
+		"OFF-1":  "sync boards useCount firstUsedAt", "OFF-4": "sync boards useCount firstUsedAt",
 		"CMD-4": "useCount firstUsedAt", "CMD-5": "useCount firstUsedAt", "CMD-6": "count total useCount firstUsedAt state",
 		"ENT-1": "useCount firstUsedAt state", "ENT-2": "useCount firstUsedAt", "ENT-3": "useCount firstUsedAt state", "ENT-4": "useCount firstUsedAt phone",
 	}},
