@@ -66,8 +66,7 @@ func (c *Call) reads() bool {
 }
 
 // readParts are the parts of what a path reads that have to do with a guarantee. That there is no permit says that it was
-// refused; a hold is nowhere to be seen but in how a door stands, and a new path shows of a legacy one only what it did. A
-// test place's doors are online and take commands before anything has succeeded there.
+// refused; a hold is nowhere to be seen but in how a door stands, and a new path shows of a legacy one only what it did.
 var readParts = []struct {
 	path  string
 	parts map[string]string
@@ -82,13 +81,13 @@ var readParts = []struct {
 	}},
 	{"/core/v1/public/places", map[string]string{"HRS-1": "days", "HRS-2": "days timezone"}},
 	{"/device/v1/devices", map[string]string{
-		"CMD-7": "state holdUntil", "CMD-8": "standing", "LEG-1": "standing health headers", "OFF-3": "standing", "OFF-4": "standing health",
+		"CMD-7": "state holdUntil", "CMD-8": "standing health", "LEG-1": "standing health headers", "OFF-3": "standing", "OFF-4": "standing health",
 		"ENT-2": "standing", "ENT-3": "standing", "ENT-4": "standing",
 	}},
 	{"/device/v1/doors", map[string]string{
-		"CMD-7": "doorState", "CMD-8": "total doorState window mode active", "OFF-3": "doorState", "OFF-4": "doorState online total window mode active",
+		"CMD-7": "doorState", "CMD-8": "total doorState online window mode active", "OFF-3": "doorState", "OFF-4": "doorState online total window mode active",
 	}},
-	{"/device/v1/boards", map[string]string{"CMD-8": "graceSec channels version appliedAt", "OFF-3": "graceSec channels version appliedAt"}},
+	{"/device/v1/boards", map[string]string{"CMD-8": "online graceSec channels version appliedAt", "OFF-3": "graceSec channels version appliedAt"}},
 }
 
 // partsFixed reports whether an expression names nothing but parts of a cohort or a person that the file itself decided: one.place.
@@ -112,7 +111,7 @@ func (c *Call) onlyReads(s *Step, clause string) bool {
 			}
 		}
 		for n := range e.Names {
-			if !resultFields[n] && !expression.Builtin(n) && !s.partsFixed(n, e.Paths) || n == "it" || n == "data" && slices.Contains(e.Paths, "data") {
+			if !resultFields[n] && !expression.Builtin(n) && !s.partsFixed(n, e.Paths) || n == "it" || n == "data" && slices.Contains(e.Paths, "data") && len(e.Mentions.Fields) == 0 {
 				return false // a captured value, or the whole answer
 			}
 		}
