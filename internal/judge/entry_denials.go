@@ -61,7 +61,7 @@ func (v *View) refused(t *tally) (n int) {
 		}
 		t.checked++
 		if i < 0 { // [ENT-4]
-			t.bad(d.Event, "%s %s was denied for %s, but has no record", d.Method, d.Route, cmp.Or(d.reason, "a reason that its caller wasn't told"))
+			t.bad(d.Event, "%s %s was denied for %s, but has no record", d.Method, d.Route, cmp.Or(d.reason, "a reason that nobody was told"))
 			continue
 		}
 		n++

@@ -263,7 +263,7 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	case d.opened() && !r.allow:
 		b.breach(d.call, clauses, "%s: let in, but the reference denies: %s", where, r.reasons[0]) // [PERM-4] [ENT-1] [ENT-2] [ENT-3]
 	case !d.opened() && r.allow:
-		b.breach(d.call, clauses, "%s: denied for %s, but the reference opens: %s", where, d.reason, r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
+		b.breach(d.call, clauses, "%s: denied for %s, but the reference opens: %s", where, cmp.Or(string(d.reason), "a reason that nobody was told"), r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
 	case !d.opened() && d.Route == SIPRoute: // nobody says why
 	case !d.opened() && !slices.Contains(reasons, d.reason):
 		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, but the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]

@@ -18,7 +18,7 @@ func (x *frame) reason(out fields) vocab.Reason {
 	v, reason := &x.step.asked().Verbs, ""
 	switch {
 	case v.Present != nil, v.Phone != nil:
-		if reason, _ = out["reason"].(string); v.Phone != nil && v.Phone.Over != "" && out["result"] == string(vocab.Opened) {
+		if reason, _ = out["reason"].(string); v.Phone != nil && v.Phone.Over.set() && out["result"] == string(vocab.Opened) {
 			reason = string(vocab.Phone) // or a free window: the answer doesn't tell
 		}
 	case v.PresentEach != nil:

@@ -107,7 +107,7 @@ func (v *Verbs) needs() needed {
 	case *LoadPlan:
 		return needed{load: true}
 	case *Phone:
-		if v.Over != "" {
+		if v.Over.set() {
 			return needed{control: true, trunks: []string{v.trunk()}}
 		}
 		return needed{control: true}

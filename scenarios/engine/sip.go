@@ -152,9 +152,15 @@ func (x *frame) dialled(p *Phone, placeID string, body map[string]any) fields {
 	if why := at.lacks(trunk); why != "" {
 		panic(stop{errors.New(why)})
 	}
-	c := sipcall.Call{Network: p.Over, Addr: at.addr, Source: at.from[trunk], To: body["to"].(string), From: body["from"].(string), Headers: map[string]string{}, Times: x.count(p.Times, 1)}
+	over := need(p.Over.str(x.scope))
+	if over != "udp" && over != "tcp" {
+		panic(stop{fmt.Errorf("over must be udp or tcp, found %q", over)})
+	}
+	c := sipcall.Call{Network: over, Addr: at.addr, Source: at.from[trunk], To: body["to"].(string), From: body["from"].(string), Headers: map[string]string{}, Times: x.count(p.Times, 1)}
 	for name, value := range p.Headers {
-		c.Headers[name] = need(value.str(x.scope))
+		if v := need(value.str(x.scope)); v != "" {
+			c.Headers[name] = v
+		}
 	}
 	if p.Quiet {
 		c.Wait = silentTime
@@ -219,7 +225,7 @@ func resultOf(status int) fields {
 
 // phone checks that the keys of a call go together.
 func (c *checker) phone(p *Phone, pos Pos) {
-	if p.Over == "" {
+	if !p.Over.set() {
 		if p.Trunk != "" || p.Headers != nil || p.Times != nil || p.Status != nil || p.Quiet {
 			c.b.Problem(pos, "trunk, headers, times, status and quiet are about a call over SIP: give over, udp or tcp, too")
 		}

@@ -202,7 +202,7 @@ func (p *Phone) run(x *frame) (fields, error) {
 	}
 	body := map[string]any{"to": to, "from": from}
 	var out fields
-	if p.Over != "" {
+	if p.Over.set() {
 		out = x.dialled(p, placeID, body)
 	} else {
 		sure(x.operated("POST", "/people/call", placeID, body, &out))

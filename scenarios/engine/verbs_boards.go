@@ -37,7 +37,7 @@ type Phone struct {
 	Reason   Text  `json:"reason,omitempty" jsonschema:"enum=phone,enum=free_window,enum=no_valid_grant,enum=not_started,enum=expired,enum=revoked,enum=door_out_of_scope,enum=closed_window,enum=link_invalid,description=Expected reason"`
 	Answered *bool `json:"answered,omitempty" jsonschema:"description=Whether the call is expected to be answered"`
 
-	Over    string          `json:"over,omitempty" jsonschema:"enum=udp,enum=tcp,description=Call over SIP, by UDP or TCP; by default over the control API"`
+	Over    Text            `json:"over,omitempty" jsonschema:"enum=udp,enum=tcp,description=Call over SIP, by UDP or TCP; by default over the control API"`
 	Trunk   string          `json:"trunk,omitempty" jsonschema:"enum=first,enum=second,enum=stranger,description=Over SIP: the address that calls, of the first or second trunk that may, or of a stranger; default first"`
 	Headers map[string]Text `json:"headers,omitempty" jsonschema:"description=Over SIP: headers to add or to replace, such as From and Privacy"`
 	Times   *Num            `json:"times,omitempty" jsonschema:"description=Over SIP: how often the same INVITE is sent before an answer is waited for; default once"`
