@@ -253,6 +253,7 @@ func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
 		id, kind := text(row, "recordId"), text(row, "kind")
 		if row["late"] == true {
 			kind += " late"
+			v.lateRow(t, r, row)
 		}
 		each.Made(kinds, id, func() map[string]int { return map[string]int{} })[kind]++
 	}
@@ -277,6 +278,22 @@ func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
 				t.bad(e, "record %s (%s) has %d events %s in a list read later, want %d", id, e.Result, kinds[id][kind], kind, want[kind]) // [ENT-4]
 			}
 		}
+	}
+}
+
+// lateRow: a late event is recorded when the report comes that it follows from, or somebody who polls would miss it.
+func (v *View) lateRow(t *tally, r *reading, row map[string]any) {
+	i := slices.IndexFunc(v.records, func(e *history.Event) bool { return e.RecordID == text(row, "recordId") })
+	at, known := instant(row["recordedAt"])
+	if i < 0 || !known {
+		return
+	}
+	c := v.commands[v.records[i].CommandID]
+	if c == nil || len(c.reports) == 0 || !v.before(v.records[i], c.reports[0]) {
+		return
+	}
+	if came := c.reports[0]; at < came.At-v.slackMs() {
+		t.bad(r.first.Event, "the late event of %s is recorded at %s, but its report came at %s", c.id, moment(at), moment(came.At)) // [ENT-4]
 	}
 }
 

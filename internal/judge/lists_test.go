@@ -107,6 +107,8 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 		{"a denial without an event", func(l *listed) { l.active = l.active[1:] }, "rec_3 (denied) has 0 events entry.denied"},
 		{"a late event that isn't marked", func(l *listed) { delete(l.active[1], "late") }, "rec_2 (noResponse) has 1 events entry.opened"},
 		{"no late event", func(l *listed) { l.active = append(l.active[:1], l.active[3:]...) }, "rec_2 (noResponse) has 0 events entry.opened late"},
+		{"a late event recorded with its report", func(l *listed) { l.active[1]["recordedAt"] = "1970-01-01T00:03:30.000Z" }, ""},
+		{"a late event recorded before its report", func(l *listed) { l.active[1]["recordedAt"] = "1970-01-01T00:03:22.000Z" }, "recorded at 1970-01-01T00:03:22.000Z, but its report came at"},
 		{"a filtered list shows less", func(l *listed) { l.active, l.query = l.active[:1], l.query+"&result=denied" }, ""},
 		{"a list of a later time shows less", func(l *listed) { l.active, l.query = nil, "from=1970-01-01T00%3A08%3A00Z" }, ""},
 	} {
