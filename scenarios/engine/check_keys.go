@@ -44,6 +44,8 @@ func (c *checker) combined(s *Step) {
 	case v.HangUp != nil:
 		c.unheard("hang_up", &v.HangUp.Unheard, s.pos)
 		c.forward("after", &v.HangUp.After)
+	case v.Phone != nil:
+		c.phone(v.Phone, s.pos)
 	case v.Clock != nil:
 		c.clock(v.Clock, s.pos)
 	case v.Disk != nil:
