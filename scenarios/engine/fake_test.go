@@ -239,8 +239,6 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": f.place()})
 	case path == "/places/plc_2" && f.hiddenAt == "plc_2":
 		say(w, 200, m{"data": m{"doors": hiddenDoors}})
-	case path == "/sip" && f.sip != nil:
-		say(w, 200, m{"data": f.sip})
 	case path == "/people/call":
 		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": "no_valid_grant"}})
 	case path == "/people/present":
@@ -248,7 +246,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		reason := cmp.Or(f.reasons[fmt.Sprint(body["phone"])], "no_valid_grant")
 		say(w, 200, m{"data": m{"result": "denied", "reason": reason, "journal": append([]m{}, f.lines...)}})
 	default:
-		say(w, 200, m{"data": m{}})
+		say(w, 200, m{"data": map[bool]m{true: f.sip, false: {}}[path == "/sip"]})
 	}
 }
 
