@@ -133,7 +133,7 @@ func (b *board) step(ev firmware.Event) (o outcome) {
 			o.reports = append(o.reports, e.Report)
 		case firmware.Decided:
 			o.decided = &e.Record
-			b.presented(e, ev.Wall, o.onsite(e.Record.DoorID))
+			b.presented(e, ev, o.onsite(e.Record.DoorID))
 		case firmware.Configured:
 			raw, _ := json.Marshal(e.Payload)
 			b.emit(history.Event{Kind: history.Netloss, Text: string(raw)})
@@ -181,8 +181,8 @@ func (b *board) seen(e history.Event) {
 	}
 }
 
-// presented reports a presentation and the journal entries that it led to.
-func (b *board) presented(e *firmware.Effect, wall int64, led []entry) {
+// presented reports a presentation, whose phone it masks, and the journal entries that it led to.
+func (b *board) presented(e *firmware.Effect, ev firmware.Event, led []entry) {
 	seq := int64(0)
 	if len(led) > 0 {
 		seq = led[len(led)-1].Seq
@@ -190,7 +190,7 @@ func (b *board) presented(e *firmware.Effect, wall int64, led []entry) {
 	r := e.Record
 	b.emit(history.Event{Kind: history.Presented, DoorID: r.DoorID, Channel: e.Entry.Channel, Result: r.Result, Reason: r.Reason,
 		GrantID: r.GrantID, Revision: e.Entry.Revision, OutageAgeMs: e.Entry.OutageAgeMs, PhoneHash: r.PhoneHash, TokenHash: r.TokenHash,
-		BoardAt: wall, RecordSeq: r.Seq, JournalSeq: seq})
+		BoardAt: ev.Wall, RecordSeq: r.Seq, JournalSeq: seq, Text: ev.Shown()})
 }
 
 // send puts a message into the outbox, if there is a connection. Called with mu held.

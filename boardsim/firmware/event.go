@@ -1,6 +1,7 @@
 package firmware
 
 import (
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/wire"
 )
 
@@ -57,6 +58,15 @@ type Event struct {
 	Wiped     bool
 	ClockLost bool
 	CommandID string
+}
+
+// Shown is the phone that somebody presented, masked; "" for a link.
+func (e Event) Shown() string {
+	if e.PhoneTail == "" {
+		return ""
+	}
+	_, label := access.MaskEnds(e.PhoneHead, e.PhoneTail)
+	return label
 }
 
 // EffectKind is the kind of an effect.

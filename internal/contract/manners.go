@@ -13,8 +13,12 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// scopeOf is the extension by which our documents name an operation's scope; documents without it promise no manners.
-const scopeOf = "x-required-scope"
+// Extensions by which our documents name an operation's scope, without which it promises no manners, and the path that
+// succeeds a deprecated one.
+const (
+	scopeOf     = "x-required-scope"
+	successorOf = "x-successor"
+)
 
 // Manners checks what every answer of an operation has, whatever it is about: the headers of docs/decisions.md and, for
 // a list, its order and its total. Header names are canonical. It promises nothing about paths and methods that no
@@ -32,6 +36,9 @@ func (c *Contract) Manners(method, path string, status int, header map[string]st
 		return nil
 	}
 	err := headersOf(op, scope, status, header, body)
+	if err == nil {
+		err = successorIn(op, path, header["Link"])
+	}
 	if err == nil {
 		err = envelopeOf(op, status, header, body)
 	}
@@ -76,6 +83,34 @@ func headersOf(op *openapi3.Operation, scope string, status int, header map[stri
 		}
 	}
 	return nil
+}
+
+// successorIn checks that a deprecated path's Link leads to the same thing at its successor.
+func successorIn(op *openapi3.Operation, path, link string) error {
+	successor, _ := op.Extensions[successorOf].(string)
+	if !op.Deprecated || successor == "" {
+		return nil
+	}
+	before, after, named := strings.Cut(successor, "{id}")
+	_, address, _ := strings.Cut(link, "<")
+	address, _, _ = strings.Cut(address, ">")
+	if !named && address == successor {
+		return nil
+	}
+	id, begins := strings.CutPrefix(address, before)
+	id, ends := strings.CutSuffix(id, after)
+	path, _, _ = strings.Cut(path, "?")
+	if named && begins && ends && slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return unescaped(part) == unescaped(id) }) {
+		return nil
+	}
+	return fmt.Errorf("the header Link names %q, want %s of the same id", hide(address), successor)
+}
+
+func unescaped(part string) string {
+	if plain, err := url.PathUnescape(part); err == nil {
+		return plain
+	}
+	return part
 }
 
 // envelopeOf checks that an answer in JSON has the fields of docs/decisions.md and no other beside them.

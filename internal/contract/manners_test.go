@@ -12,6 +12,8 @@ import (
 const mannered = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{
 	"/events":{"get":{"x-required-scope":"any","parameters":[{"name":"limit","in":"query","schema":{"type":"integer"}}],"responses":{"200":{"description":""}}}},
 	"/doors":{"get":{"x-required-scope":"device:door","deprecated":true,"responses":{"200":{"description":""}}}},
+	"/doors/{id}/open":{"get":{"x-required-scope":"device:door","deprecated":true,"x-successor":"/devices/{id}/commands","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],
+		"responses":{"200":{"description":""}}}},
 	"/open":{"get":{"x-required-scope":"none","responses":{"200":{"description":""}}}},
 	"/entry":{"get":{"x-required-scope":"none","responses":{"200":{"description":""}}}},
 	"/theirs":{"get":{"responses":{"200":{"description":""}}}}}}`
@@ -28,6 +30,11 @@ func with(h map[string]string, pairs ...string) map[string]string {
 		h[pairs[i]] = pairs[i+1]
 	}
 	return h
+}
+
+// leads are the headers of a deprecated path whose successor has this address.
+func leads(to string) map[string]string {
+	return with(old, "Link", "<"+to+`>; rel="successor-version"`)
 }
 
 func failed(code string, status int) string {
@@ -79,6 +86,11 @@ func TestManners(t *testing.T) {
 		"a deprecated path":            {"/doors", 200, old, `{"data":[],"total":0}`, ""},
 		"one that doesn't say so":      {"/doors", 404, with(old, "Deprecation", ""), `{}`, "Deprecation"},
 		"one that has no successor":    {"/doors", 404, with(old, "Link", ""), `{}`, "Link"},
+		"the successor of a door":      {"/doors/dor_a/open", 200, leads("/devices/dor_a/commands"), `{}`, ""},
+		"of a door with odd letters":   {"/doors/d%6Fr_a/open?x=1", 200, leads("/devices/dor_a/commands"), `{}`, ""},
+		"that of another door":         {"/doors/dor_a/open", 404, leads("/devices/dor_b/commands"), failed("x", 404), "same id"},
+		"that of no door":              {"/doors/dor_a/open", 200, leads("/devices/{id}/commands"), `{}`, "same id"},
+		"another path of the door":     {"/doors/dor_a/open", 200, leads("/devices/dor_a"), `{}`, "same id"},
 		"one that is not deprecated":   {"/events", 200, with(usual, "Deprecation", "@1"), `{}`, "Deprecation"},
 		"a whole list":                 {"/doors", 200, old, `{"data":[{"id":"a"},{"id":"b"}],"total":2}`, ""},
 		"a whole list of more":         {"/doors", 200, old, `{"data":[{"id":"a"}],"total":2}`, "total is 2"},

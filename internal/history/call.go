@@ -111,7 +111,7 @@ var (
 )
 
 // toldFields are what checkers read of a record or an event.
-var toldFields = []string{"recordId", "eventId", "commandId", "result", "settledAs", "replays", "kind", "permitId", "late"}
+var toldFields = []string{"recordId", "eventId", "commandId", "result", "settledAs", "replays", "kind", "permitId", "late", "recordedAt", "doorId", "doorName"}
 
 // answer adds the server's answer, and an import's rows.
 func (t *CallText) answer(e *Event, c CallIn) {

@@ -35,7 +35,7 @@ const (
 	// Boards, ground truth.
 	Door      = "door"      // a simulated board has this door: BoardID, PlaceID, DoorID, Channel
 	Actuation = "actuation" // one journal line: Action, Cause
-	Presented = "presented" // someone presented themselves on site: Result, Reason, PhoneHash or TokenHash, JournalSeq
+	Presented = "presented" // someone presented themselves on site: Result, Reason, PhoneHash and Text (masked) or TokenHash, JournalSeq
 	Released  = "released"  // nothing drives the relay any more: DoorID, Channel, At is when it fell
 	Netloss   = "netloss"   // the board stored an outage policy: BoardID, Text (JSON)
 	Line      = "line"      // the line can't carry both ways, loses or delays, or is intact again: BoardID, Op down|lossy|up, Text (fault)

@@ -27,6 +27,7 @@ func (v *View) readBack() book {
 			v.readOne(b, c, p, last[text(p, "permitId")])
 		}
 	}
+	v.revocations(b)
 	return b
 }
 

@@ -131,9 +131,30 @@ func (v *View) shown(r *reading, told []*history.Event) map[string]*history.Even
 	return out
 }
 
+// atTheirDoors: what a list shows happened at the door of its record, and a door has one name. (One that was renamed
+// before this run keeps its old name in what is older.)
+func (v *View) atTheirDoors(t *tally, r *reading, due map[string]*history.Event) {
+	names := map[string]string{}
+	for _, row := range r.rows {
+		id, door, name := text(row, "recordId"), text(row, "doorId"), text(row, "doorName")
+		e := due[id]
+		if door == "" || e == nil {
+			continue
+		}
+		if e.DoorID != door {
+			t.bad(r.first.Event, "record %s was made at %s, but a list shows it at %s", id, e.DoorID, door) // [ENT-4]
+		}
+		if was, known := names[door]; name == "" || known && was != name {
+			t.bad(r.first.Event, "a list of %s shows %s as %q, want its one name", r.place, door, name) // [ENT-4]
+		}
+		names[door] = name
+	}
+}
+
 // listedRecords: every record is listed, as it was told, with what became of its command since.
 func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 	due, of, seen := v.shown(r, told), map[string]string{}, 0
+	v.atTheirDoors(t, r, due)
 	for _, row := range r.rows {
 		id, command := text(row, "recordId"), text(row, "commandId")
 		if other := of[command]; command != "" && other != "" && other != id {
@@ -253,10 +274,12 @@ func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
 		id, kind := text(row, "recordId"), text(row, "kind")
 		if row["late"] == true {
 			kind += " late"
+			v.lateRow(t, r, row)
 		}
 		each.Made(kinds, id, func() map[string]int { return map[string]int{} })[kind]++
 	}
 	due := v.shown(r, told)
+	v.atTheirDoors(t, r, due)
 	t.checked += len(due)
 	for _, id := range slices.Sorted(maps.Keys(due)) {
 		e := due[id]
@@ -277,6 +300,18 @@ func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
 				t.bad(e, "record %s (%s) has %d events %s in a list read later, want %d", id, e.Result, kinds[id][kind], kind, want[kind]) // [ENT-4]
 			}
 		}
+	}
+}
+
+// lateRow: a late event is recorded after the record that it adds to, or somebody who polls would miss it.
+func (v *View) lateRow(t *tally, r *reading, row map[string]any) {
+	i := slices.IndexFunc(v.records, func(e *history.Event) bool { return e.RecordID == text(row, "recordId") })
+	at, known := instant(row["recordedAt"])
+	if i < 0 || !known || !v.oneClock() {
+		return
+	}
+	if e := v.records[i]; at < e.At {
+		t.bad(r.first.Event, "the late event of %s is recorded at %s, but its record was made at %s", e.CommandID, moment(at), moment(e.At)) // [ENT-4]
 	}
 }
 

@@ -57,6 +57,22 @@ func (l *listed) started(second int, told ...history.Event) {
 	l.events = append(l.events, rest...)
 }
 
+// late says when the first late event was recorded.
+func (l *listed) late(at string) {
+	l.active[1]["recordedAt"] = at
+	l.events = append([]history.Event{{Kind: history.Started}}, l.events...)
+}
+
+// named gives the last events their door, by these names.
+func (l *listed) named(names ...string) {
+	for i, name := range names {
+		row := l.active[len(l.active)-1-i]
+		if row["doorId"] = "dor_a"; name != "" {
+			row["doorName"] = name
+		}
+	}
+}
+
 func newListed() *listed {
 	l := &listed{query: "from=1970-01-01T00%3A00%3A00Z&limit=500"}
 	l.command(100, "cmd_1", "k1", "rec_1", vocab.Opened, vocab.Reported, 1)
@@ -107,6 +123,12 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 		{"a denial without an event", func(l *listed) { l.active = l.active[1:] }, "rec_3 (denied) has 0 events entry.denied"},
 		{"a late event that isn't marked", func(l *listed) { delete(l.active[1], "late") }, "rec_2 (noResponse) has 1 events entry.opened"},
 		{"no late event", func(l *listed) { l.active = append(l.active[:1], l.active[3:]...) }, "rec_2 (noResponse) has 0 events entry.opened late"},
+		{"a late event recorded after its record", func(l *listed) { l.late("1970-01-01T00:03:22.001Z") }, ""},
+		{"a late event recorded before its record", func(l *listed) { l.late("1970-01-01T00:03:21.999Z") }, "recorded at 1970-01-01T00:03:21.999Z, but its record was made at"},
+		{"each door by its name", func(l *listed) { l.named("Front", "Front", "Front") }, ""},
+		{"a door without its name", func(l *listed) { l.named("Front", "", "Front") }, `shows dor_a as "", want its one name`},
+		{"a door by two names", func(l *listed) { l.named("Front", "Front", "Rear") }, `shows dor_a as "Front", want its one name`},
+		{"another door", func(l *listed) { l.named("Front", "Front"); l.active[3]["doorId"] = "dor_b" }, "rec_1 was made at dor_a, but a list shows it at dor_b"},
 		{"a filtered list shows less", func(l *listed) { l.active, l.query = l.active[:1], l.query+"&result=denied" }, ""},
 		{"a list of a later time shows less", func(l *listed) { l.active, l.query = nil, "from=1970-01-01T00%3A08%3A00Z" }, ""},
 	} {

@@ -95,3 +95,28 @@ func TestRestartsLongAfterAReport(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordsShowWhoCame: a board's record shows the phone that was presented, masked as its ends are, and where. Whom a
+// credited grant names may be somebody else by now.
+func TestRecordsShowWhoCame(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		grant string
+		edit  func(*history.Event) // of the record
+		bad   bool
+	}{
+		"as presented":          {"", func(e *history.Event) { e.Text = "010-****-1234" }, false},
+		"without its beginning": {"", func(e *history.Event) { e.Text = "1234" }, true},
+		"somebody else":         {"", func(e *history.Event) { e.Text = "010-****-9999" }, true},
+		"by a grant":            {"pmt_3", func(e *history.Event) { e.Text = "010-****-9999" }, false},
+		"at another door":       {"", func(e *history.Event) { e.DoorID = doorOf("brd_1", 2) }, true},
+	} {
+		h := oneBoard()
+		h.present("brd_1", "cho", "denied", "no_valid_grant", c.grant)
+		h.last(history.Presented, func(e *history.Event) { e.Text = "010-****-1234" })
+		h.last(history.RecordIn, c.edit)
+		if v := ent4(NewView(h.events)); (v.FirstBad != nil) != c.bad {
+			t.Errorf("%s: ENT-4 is %s, want a breach: %t", name, v.Number, c.bad)
+		}
+	}
+}

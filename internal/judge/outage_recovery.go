@@ -110,8 +110,12 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 		case len(got) == 1:
 			t.checked++
 			n++
-			if r := got[0]; r.Result != "" && (r.Result != e.Result || r.Reason != e.Reason && e.Result == vocab.Denied) {
+			r := got[0]
+			if r.Result != "" && (r.Result != e.Result || r.Reason != e.Reason && e.Result == vocab.Denied) {
 				t.bad(r, "record %d of %s says %s, the board %s", e.RecordSeq, b.id, said(r), said(e))
+			}
+			if shown := r.GrantID == "" && r.Text != "" && e.Text != ""; shown && r.Text != e.Text || r.DoorID != "" && r.DoorID != e.DoorID { // a grant may have passed to another phone
+				t.bad(r, "record %d of %s shows %s at %s, but it was %s at %s", e.RecordSeq, b.id, r.Text, r.DoorID, e.Text, e.DoorID) // [ENT-4] [OFF-4]
 			}
 		case b.dropped[e.RecordSeq] || v.lost(b, e, due) || strange(e):
 		case e.RecordSeq < top || due(e, v.end):

@@ -1,8 +1,10 @@
 package judge
 
 import (
+	"reflect"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/history"
 )
 
@@ -28,4 +30,49 @@ func (v *View) relinked(was, c *call) bool {
 	return !v.unsureBetween(was, c, revokes) && !slices.ContainsFunc(v.known(), func(r *call) bool {
 		return revokes(r) && !v.before(r.Event, sent) && !v.before(c.Event, r.started())
 	})
+}
+
+// revocations holds what is done with a revoked permit against its revocation: a repeat of it is answered as it was, and a
+// registration after it gives none of the links from before. Marks are compared within one client.
+func (v *View) revocations(b book) {
+	for id, claims := range each.By(v.claims(), func(k *claim) string { return k.id }) {
+		var given []*claim // with a link
+		var revoked *claim // by the first of several in a row
+		var dead []string  // links
+		for _, k := range claims {
+			switch {
+			case k.kind != "permit":
+			case k.crowded || k.found:
+				revoked = nil
+			case k.revoked && revoked != nil:
+				v.revokedAgain(b, revoked, k)
+			case k.revoked:
+				revoked = k
+				before := each.If(given, func(g *claim) bool { return g.Src == k.Src && sooner(g.Event, k.started()) })
+				dead = append(dead, each.Of(before, func(g *claim) string { return g.token })...)
+			default:
+				revoked = nil
+				if slices.Contains(dead, k.token) && k.token != "" { // [PERM-4]
+					b.breach(k.call, []string{"PERM-4"}, "%s has a link again that was revoked", id)
+				}
+				given = append(given, k)
+			}
+		}
+	}
+}
+
+// revokedAgain: a repeated revocation keeps the first time and reason.
+func (v *View) revokedAgain(b book, first, k *claim) {
+	gives := func(u *call) bool {
+		return u.Route == createRoute && u.Method == "POST" && v.placeOf(u) == k.place
+	}
+	if first.Src != k.Src || v.changedBySomebody(first, k.call) || v.unsureBetween(first.call, k.call, gives) {
+		return
+	}
+	b.of("PERM-4").checked++
+	for _, field := range []string{"revokedAt", "reason"} {
+		if was, now := first.Out[field], k.Out[field]; !reflect.DeepEqual(was, now) { // [PERM-4]
+			b.breach(k.call, []string{"PERM-4"}, "%s was revoked with %s %v, but a repeat is answered with %v", k.id, field, was, now)
+		}
+	}
 }

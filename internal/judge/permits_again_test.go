@@ -21,6 +21,50 @@ func rewrite(e *history.Event, change func(*history.CallText)) {
 	*e = answering(e.Method, e.Route, func(_ *history.Event, c *history.CallText) { change(c) })(h.events)[0]
 }
 
+// revoke revokes mia's permit; the answer says when and why. A repeat changes nothing.
+func (h *builder) revoke(at int64, reason string, repeated bool) {
+	out := fields{"permitId": "pmt_c", "state": "revoked", "revokedAt": rfc(at)}
+	if reason != "" {
+		out["reason"] = reason
+	}
+	h.did("plc_a", "POST", revokeRoute, 200, history.CallText{In: fields{"permitId": "pmt_c"}, Out: out}, func() {
+		if !repeated {
+			h.change("plc_a", "revoke", h.customerPermit(1, true))
+		}
+	})
+}
+
+// TestWhatARevocationLeaves: a repeated revocation keeps the first one's time and reason, and a link from before it never comes back.
+func TestWhatARevocationLeaves(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		then func(*builder)
+		want Status
+	}{
+		"the same again":           {func(h *builder) { h.revoke(t0, "lost", true) }, Pass},
+		"another time":             {func(h *builder) { h.revoke(t0+1, "lost", true) }, Fail},
+		"another reason":           {func(h *builder) { h.revoke(t0, "stolen", true) }, Fail},
+		"no reason any more":       {func(h *builder) { h.revoke(t0, "", true) }, Fail},
+		"a new link":               {func(h *builder) { h.again("link 2") }, Pass},
+		"the old link":             {func(h *builder) { h.again("link 1") }, Fail},
+		"the old one, after a new": {func(h *builder) { h.again("link 2"); h.again("link 1") }, Fail},
+		"revoked again later":      {func(h *builder) { h.again("link 2"); h.revoke(t0+9, "stolen", false) }, Pass},
+		"given again by another": {func(h *builder) {
+			h.change("plc_a", "register", h.customerPermit(1, false))
+			h.revoke(t0+9, "stolen", false)
+		}, Pass},
+		"given by an unheard request": {func(h *builder) { h.register(1); h.unheard(); h.revoke(t0+9, "stolen", false) }, Pass},
+	} {
+		h := oneBoard()
+		h.again("link 1")
+		h.revoke(t0, "lost", false)
+		tc.then(h)
+		if got := perm4(NewView(h.events)); (got.FirstBad != nil) != (tc.want == Fail) {
+			t.Errorf("%s: PERM-4 is %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
 // TestRepeatKeepsTheLink: an unchanged repeat gives the link that the permit has, unless it was revoked in between.
 func TestRepeatKeepsTheLink(t *testing.T) {
 	t.Parallel()

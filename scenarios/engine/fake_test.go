@@ -240,7 +240,8 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	case path == "/places/plc_2" && f.hiddenAt == "plc_2":
 		say(w, 200, m{"data": m{"doors": hiddenDoors}})
 	case path == "/people/call":
-		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": "no_valid_grant"}})
+		reason := cmp.Or(f.reasons[fmt.Sprint(body["from"])], "no_valid_grant")
+		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": reason}})
 	case path == "/people/present":
 		f.lag = f.ahead
 		reason := cmp.Or(f.reasons[fmt.Sprint(body["phone"])], "no_valid_grant")

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -187,7 +188,7 @@ func (p *Phone) run(x *frame) (fields, error) {
 	from, to := need(p.From.str(x.scope)), need(p.To.str(x.scope))
 	if p.Person.set() {
 		who := x.person(p.Person)
-		from, placeID = expression.Show(who["phone"]), expression.Show(who["place"])
+		from, placeID = cmp.Or(from, expression.Show(who["phone"])), expression.Show(who["place"])
 	}
 	if p.Place.set() {
 		placeID = x.place(p.Place)

@@ -30,7 +30,7 @@ type PresentEach struct {
 // Phone calls the number of a place.
 type Phone struct {
 	Person   Ref   `json:"person,omitempty" jsonschema:"description=Who calls"`
-	From     Text  `json:"from,omitempty" jsonschema:"description=Instead of a person"`
+	From     Text  `json:"from,omitempty" jsonschema:"description=The caller's number; by default the person's"`
 	Place    Ref   `json:"place,omitempty" jsonschema:"description=Whose number; by default the person's place"`
 	To       Text  `json:"to,omitempty" jsonschema:"description=Instead of a place"`
 	Result   Text  `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,enum=offline,enum=refused,enum=noResponse,description=Expected result"`
