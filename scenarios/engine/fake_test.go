@@ -179,8 +179,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	path := strings.TrimPrefix(r.URL.Path, "/lab/v1")
 	f.calls = append(f.calls, r.Method+" "+path)
-	var body m
-	_ = json.NewDecoder(r.Body).Decode(&body)
+	body := bodyOf(r)
 	switch {
 	case path == "/restart" && r.Method == http.MethodPost:
 		f.gone, f.lost = f.away, 0
@@ -249,6 +248,11 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	default:
 		say(w, 200, m{"data": map[bool]m{true: f.sip, false: {}}[path == "/sip"]})
 	}
+}
+
+func bodyOf(r *http.Request) (body m) {
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	return body
 }
 
 // place is how plc_1 is set.
