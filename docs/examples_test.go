@@ -35,7 +35,7 @@ var examples = map[string][]string{
 	"partners.md":     times(7, "TestPartnersPage"),
 	"performance.md":  times(2, "TestPages"),
 	"scale.md":        {"TestScalePage", "TestScalePage", "TestRouterOfScalePage"},
-	"scenarios.md":    slices.Concat(times(2, "TestScenariosPage"), times(43, "TestScenarioExamples"), []string{shown}),
+	"scenarios.md":    slices.Concat(times(2, "TestScenariosPage"), times(44, "TestScenarioExamples"), []string{shown}),
 	"tutorial.md":     times(5, "TestTutorialPage"),
 	"world.md":        times(2, "TestWorldPage"),
 }

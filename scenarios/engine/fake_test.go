@@ -179,8 +179,7 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	path := strings.TrimPrefix(r.URL.Path, "/lab/v1")
 	f.calls = append(f.calls, r.Method+" "+path)
-	var body m
-	_ = json.NewDecoder(r.Body).Decode(&body)
+	body := bodyOf(r)
 	switch {
 	case path == "/restart" && r.Method == http.MethodPost:
 		f.gone, f.lost = f.away, 0
@@ -239,8 +238,6 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": f.place()})
 	case path == "/places/plc_2" && f.hiddenAt == "plc_2":
 		say(w, 200, m{"data": m{"doors": hiddenDoors}})
-	case path == "/sip" && f.sip != nil:
-		say(w, 200, m{"data": f.sip})
 	case path == "/people/call":
 		reason := cmp.Or(f.reasons[fmt.Sprint(body["from"])], "no_valid_grant")
 		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": reason}})
@@ -249,8 +246,13 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		reason := cmp.Or(f.reasons[fmt.Sprint(body["phone"])], "no_valid_grant")
 		say(w, 200, m{"data": m{"result": "denied", "reason": reason, "journal": append([]m{}, f.lines...)}})
 	default:
-		say(w, 200, m{"data": m{}})
+		say(w, 200, m{"data": map[bool]m{true: f.sip, false: {}}[path == "/sip"]})
 	}
+}
+
+func bodyOf(r *http.Request) (body m) {
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	return body
 }
 
 // place is how plc_1 is set.
