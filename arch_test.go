@@ -34,7 +34,7 @@ var layers = []layer{
 	{"doorlabtest", []string{"testbed", "internal"}, "a lab for other people's Go tests"},
 	{"examples", nil, "partners don't have our code, so their clients import none of it; only the test that runs them does"},
 	{"testbed", []string{"server", "boardsim", "internal"}, "a whole world in one process"},
-	{"scenarios", []string{"loadtest", "internal"}, "a scenario may play a load; it reaches the rest over HTTP, or over MQTT in a board's place"},
+	{"scenarios", []string{"loadtest", "internal"}, "a scenario may play a load; it reaches the rest over HTTP, over MQTT in a board's place, or over SIP as a caller"},
 	{"loadtest", []string{"internal"}, "load reaches its target over HTTP"},
 	{"server", []string{"internal"}, "it must work with real boards"},
 	{"boardsim", []string{"internal"}, "a board knows only what was synchronized to it"},

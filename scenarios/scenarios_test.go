@@ -109,15 +109,22 @@ func suite(t *testing.T, files []*engine.File, o engine.Options) engine.Result {
 	dir := t.TempDir()
 	var n atomic.Int64
 	res := must.Get(engine.RunApart(t.Context(), func(ctx context.Context, f *engine.File) (engine.World, error) {
-		return open(ctx, filepath.Join(dir, strconv.FormatInt(n.Add(1), 10)), 20)
+		c := ofWorld(filepath.Join(dir, strconv.FormatInt(n.Add(1), 10)), 20)
+		if f.Calls() {
+			c.SIP, c.SIPPeers = "127.0.0.1:0", engine.Trunks()
+		}
+		return openWorld(ctx, c)
 	}, files, o))(t)
 	return res
 }
 
 // open is a testbed with virtual time.
 func open(ctx context.Context, dir string, boards int) (w engine.World, err error) {
-	return openWorld(ctx, testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true,
-		DataDir: dir, Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+	return openWorld(ctx, ofWorld(dir, boards))
+}
+
+func ofWorld(dir string, boards int) testbed.Config {
+	return testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true, DataDir: dir, Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)}
 }
 
 func openWorld(ctx context.Context, c testbed.Config) (w engine.World, err error) {

@@ -173,7 +173,7 @@ func New(cfg Config) (_ *Server, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("--sip-peers: %w", err)
 		}
-		if s.sip, err = sip.Start(sip.Config{Addr: cfg.SIP, Peers: peers, Caller: s.entry, Failed: cfg.Failed, Log: cfg.Log}); err != nil {
+		if s.sip, err = sip.Start(plant(sip.Config{Addr: cfg.SIP, Peers: peers, Caller: s.entry, Failed: cfg.Failed, Log: cfg.Log})); err != nil {
 			return nil, err
 		}
 		s.metrics.watchCalls(s.sip)
@@ -273,7 +273,7 @@ type ControlHooks struct {
 // Control mounts the server's control routes; r is at /lab/v1.
 func (s *Server) Control(r chi.Router, h ControlHooks) {
 	c := plant(console.Config{Clock: s.cfg.Clock, Audits: s.store.Audits, Keys: s.auth, Places: s.places, Grants: s.grants, Entry: s.entry,
-		Rotate: s.rotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h), Inbox: h.Inbox, Disk: s.disk})
+		Rotate: s.rotateBoard, Ready: h.Ready, Moved: h.Moved, WriteHistory: h.WriteHistory, Record: h.Record, Explain: s.explain(h), Inbox: h.Inbox, Disk: s.disk, SIP: s.sip})
 	if s.cfg.CrashPoints {
 		c.Crash = func(at string) error { return s.crash.arm(at, killProcess) }
 	}

@@ -112,7 +112,7 @@ func newSession(t *testing.T, lab client.Client, on openapi.On) *session {
 // TestControlAPIAnswersAsDocumented calls every operation of both listeners.
 func TestControlAPIAnswersAsDocumented(t *testing.T) {
 	t.Parallel()
-	tb := begin(t, Config{Virtual: true, CrashPoints: true})
+	tb := begin(t, Config{Virtual: true, CrashPoints: true, SIP: "127.0.0.1:0"})
 	s := newSession(t, tb.lab(), openapi.Server)
 	s.clockAndBoards(tb)
 	s.operator(tb)
@@ -232,6 +232,7 @@ func (s *session) process() {
 	s.do("POST /connections/ended", "/connections/ended", `{"connections":{"brd_none":"127.0.0.1:1"}}`, 200)
 	s.do("POST /connections/ended", "/connections/ended", `{"connections":1}`, 400)
 	s.do("POST /connections/ended", "/connections/ended", `{}`, 400)
+	s.do("GET /sip", "/sip", "", 200)
 	s.do("GET /disk", "/disk", "", 200)
 	s.do("POST /disk", "/disk", `{"state":"slow","delayMs":1}`, 200)
 	s.do("POST /disk", "/disk", `{"state":"broken"}`, 400)

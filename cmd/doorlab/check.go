@@ -204,7 +204,11 @@ func (f *targetFlags) play(ctx context.Context, e *env, files []*engine.File, ou
 			return engine.World{}, err
 		}
 		own := filepath.Join(dir, fmt.Sprintf("%03d-%s", opened.Add(1), file.Base()))
-		a, err := f.begin(ctx, e, testbed.Config{World: w, Virtual: true, DataDir: own})
+		c := testbed.Config{World: w, Virtual: true, DataDir: own}
+		if file.Calls() {
+			c.SIP, c.SIPPeers = "127.0.0.1:0", engine.Trunks()
+		}
+		a, err := f.begin(ctx, e, c)
 		if err != nil {
 			return engine.World{}, err
 		}

@@ -27,7 +27,7 @@ type Bug struct {
 // Museum are all planted bugs, family by family.
 func Museum() []Bug {
 	var out []Bug
-	for _, family := range [][]Bug{keys, permits, imports, entries, records, events, devices, commands, deaths, syncs, outages, lists} {
+	for _, family := range [][]Bug{keys, permits, imports, entries, calls, records, events, devices, commands, deaths, syncs, outages, lists} {
 		out = append(out, family...)
 	}
 	return out

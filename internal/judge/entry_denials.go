@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/doorlab/doorlab/internal/each"
@@ -24,11 +25,9 @@ func (v *View) refusals() (out []*denial) {
 		d := &denial{call: c}
 		place := c.PlaceID
 		switch b := v.doors[c.in("doorId")]; {
-		case c.Method != "POST":
-			continue
-		case c.Route == linkRoute && c.Code == "entry_denied" && b != nil:
+		case c.Route == linkRoute && c.Method == "POST" && c.Code == "entry_denied" && b != nil:
 			d.door, d.reason, place = c.in("doorId"), c.out("rule"), b.place
-		case c.Route == phoneRoute && c.ok() && c.out("result") == string(vocab.Denied):
+		case c.rings() && c.ok() && c.out("result") == string(vocab.Denied):
 			if d.door, d.reason = c.out("doorId"), c.out("reason"); !v.oneClock() {
 				continue
 			}
@@ -52,30 +51,21 @@ func (v *View) manyCalls(d *denial) bool {
 
 // refused judges the records of refused attempts: each has one, made between request and answer. It returns how many do.
 func (v *View) refused(t *tally) (n int) {
-	type attempt struct{ method, door, reason string }
-	records := map[attempt][]*history.Event{}
-	for _, e := range v.records {
-		if e.Result == vocab.Denied && e.BoardID == "" {
-			a := attempt{e.Method, e.DoorID, string(e.Reason)}
-			records[a] = append(records[a], e)
-		}
-	}
-	all := v.refusals()
+	records, all := v.denials(), tellingFirst(v.refusals())
 	fits := func(d *denial, e *history.Event) bool { return !v.before(e, d.started()) && !v.before(d.Event, e) }
-	of := func(d *denial) attempt { return attempt{methodOf[d.Route], d.door, d.reason} }
 	taken := map[*history.Event]bool{}
 	for _, d := range all {
-		i := slices.IndexFunc(records[of(d)], func(e *history.Event) bool { return !taken[e] && fits(d, e) })
-		if i < 0 && d.Route == phoneRoute && v.manyCalls(d) {
+		i := slices.IndexFunc(records.of(d), func(e *history.Event) bool { return !taken[e] && fits(d, e) })
+		if i < 0 && d.rings() && v.manyCalls(d) {
 			continue
 		}
 		t.checked++
 		if i < 0 { // [ENT-4]
-			t.bad(d.Event, "%s %s was denied for %s, but has no record", d.Method, d.Route, d.reason)
+			t.bad(d.Event, "%s %s was denied for %s, but has no record", d.Method, d.Route, cmp.Or(d.reason, "a reason that nobody was told"))
 			continue
 		}
 		n++
-		d.record = records[of(d)][i]
+		d.record = records.of(d)[i]
 		taken[d.record] = true
 	}
 	if !v.oneClock() { // others may have tried at the same time
@@ -85,8 +75,8 @@ func (v *View) refused(t *tally) (n int) {
 		again := func(e *history.Event) bool {
 			return d.record != nil && !taken[e] && fits(d, e) && e.Actor == d.record.Actor && e.RecordID != d.record.RecordID
 		}
-		if i := slices.IndexFunc(records[of(d)], again); i >= 0 { // [ENT-4]
-			t.bad(records[of(d)][i], "%s %s was denied once, but has a second record", d.Method, d.Route)
+		if i := slices.IndexFunc(records.of(d), again); i >= 0 { // [ENT-4]
+			t.bad(records.of(d)[i], "%s %s was denied once, but has a second record", d.Method, d.Route)
 		}
 	}
 	return n

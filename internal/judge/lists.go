@@ -131,15 +131,17 @@ func (v *View) shown(r *reading, told []*history.Event) map[string]*history.Even
 	return out
 }
 
-// atTheirDoors: what a list shows happened at the door of its record, and a door has one name.
+// atTheirDoors: what a list shows happened at the door of its record, and a door has one name. (One that was renamed
+// before this run keeps its old name in what is older.)
 func (v *View) atTheirDoors(t *tally, r *reading, due map[string]*history.Event) {
 	names := map[string]string{}
 	for _, row := range r.rows {
 		id, door, name := text(row, "recordId"), text(row, "doorId"), text(row, "doorName")
-		if door == "" {
+		e := due[id]
+		if door == "" || e == nil {
 			continue
 		}
-		if e := due[id]; e != nil && e.DoorID != door {
+		if e.DoorID != door {
 			t.bad(r.first.Event, "record %s was made at %s, but a list shows it at %s", id, e.DoorID, door) // [ENT-4]
 		}
 		if was, known := names[door]; name == "" || known && was != name {

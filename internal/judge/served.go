@@ -263,13 +263,14 @@ func (v *View) judgeServed(b *served, d *deciding) bool {
 	case d.opened() && !r.allow:
 		b.breach(d.call, clauses, "%s: let in, but the reference denies: %s", where, r.reasons[0]) // [PERM-4] [ENT-1] [ENT-2] [ENT-3]
 	case !d.opened() && r.allow:
-		b.breach(d.call, clauses, "%s: denied for %s, but the reference opens: %s", where, d.reason, r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
+		b.breach(d.call, clauses, "%s: denied for %s, but the reference opens: %s", where, cmp.Or(string(d.reason), "a reason that nobody was told"), r.reasons[0]) // [PERM-1] [ENT-1] [ENT-2] [ENT-3]
+	case !d.opened() && d.Route == SIPRoute: // nobody says why
 	case !d.opened() && !slices.Contains(reasons, d.reason):
 		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s, but the reference says %s", where, d.reason, r.reasons[0]) // [ENT-3]
 	case !d.opened() && d.elsewhere():
 		b.breach(d.call, []string{"ENT-3"}, "%s: denied for %s at %s, but by the reference that is another door's reason", where, d.reason, cmp.Or(d.door, "no door")) // [ENT-3]
-	case d.opened() && len(doors) > 0 && !slices.Contains(doors, d.out("doorId")):
-		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, but by the reference the caller gets %s", where, d.out("doorId"), doors[0]) // [ENT-1] [ENT-3]
+	case d.opened() && d.door != "" && len(doors) > 0 && !slices.Contains(doors, d.door):
+		b.breach(d.call, []string{"ENT-1", "ENT-3"}, "%s: opened %s, but by the reference the caller gets %s", where, d.door, doors[0]) // [ENT-1] [ENT-3]
 	case d.credit != "":
 		b.breach(d.call, []string{"PERM-1", "ENT-1"}, "%s: let in by %s, but the reference credits %s", where, d.credit, r.credits[0]) // [PERM-1] [ENT-1]
 	}
@@ -294,7 +295,7 @@ func stateOf(r ruling) string {
 }
 
 // methodOf is how people come in by a route.
-var methodOf = map[string]string{linkRoute: "link", phoneRoute: "phone"}
+var methodOf = map[string]string{linkRoute: "link", phoneRoute: "phone", SIPRoute: "phone"}
 
 // linkStatus are the statuses of what a press is answered, by code.
 var linkStatus = map[string]int{"": 200, "link_invalid": 404, "entry_denied": 409, "store_offline": 503, "device_refused": 502, "device_no_response": 504}
@@ -306,24 +307,29 @@ func (v *View) endedOtherwise(d *deciding) string {
 	if want := linkStatus[d.Code]; d.Route == linkRoute && d.Status != want {
 		return fmt.Sprintf("answered with %d %s, but it should be %d", d.Status, d.Code, want)
 	}
-	since := d.SentAt - sameMs - clockMs
-	near := func(s *history.Event) bool { return s.At >= since && !v.before(d.Event, s) }
+	near := func(s *history.Event) bool { return s.At >= d.since() && !v.before(d.Event, s) }
 	starts := v.starts
 	if v.begun == nil && len(starts) > 0 { // nothing was before the first
 		starts = starts[1:]
 	}
-	if !d.opened() || !v.hasIntents || slices.ContainsFunc(starts, near) || v.begun != nil && near(v.begun) {
+	if !d.opened() || !v.hasIntents || slices.ContainsFunc(starts, near) || v.begun != nil && near(v.begun) || v.endedAs(d, d.door, d.outcome) {
 		return ""
 	}
-	for _, c := range v.byDoor()[d.door] {
-		told := c.told(d.outcome)
+	return fmt.Sprintf("let in, but no command by %s for its door ended %s", methodOf[d.Route], d.outcome)
+}
+
+// since is the earliest time at which the command of a call may have been made.
+func (d *deciding) since() int64 { return d.SentAt - sameMs - clockMs }
+
+// endedAs reports whether a command of the same kind for a door ended so, during the call or during the one whose answer it shares.
+func (v *View) endedAs(d *deciding, door string, o vocab.Outcome) bool {
+	return slices.ContainsFunc(v.byDoor()[door], func(c *command) bool {
+		told := c.told(o)
 		if told == nil || len(c.intents) == 0 || c.intents[0].Method != methodOf[d.Route] {
-			continue
+			return false
 		}
 		e := c.intents[0]
-		if shared := e.At >= since || !v.before(told, d.started()); shared && !v.before(d.Event, e) {
-			return ""
-		}
-	}
-	return fmt.Sprintf("let in, but no command by %s for its door ended %s", methodOf[d.Route], d.outcome)
+		shared := e.At >= d.since() || !v.before(told, d.started())
+		return shared && !v.before(d.Event, e)
+	})
 }

@@ -20,8 +20,11 @@ func (v *View) phoneDecided(c *call, skew int64) *deciding {
 		return nil
 	}
 	d.door, d.outcome = c.out("doorId"), results[vocab.Result(c.out("result"))]
+	if c.Route == SIPRoute && !v.overSIP(d) {
+		return nil
+	}
 	switch {
-	case d.opened() && d.door == "":
+	case d.opened() && d.door == "" && c.Route != SIPRoute:
 		return nil
 	case d.opened():
 	case c.out("result") == string(vocab.Denied):

@@ -14,7 +14,7 @@ func (v *View) attempted(c *call, links map[string][]*claim, skew int64) (d *dec
 	switch {
 	case c.Route == linkRoute && c.Method == "POST":
 		d = v.linkDecided(c, links[c.in("t")], skew)
-	case c.Route == phoneRoute:
+	case c.rings():
 		d = v.phoneDecided(c, skew)
 	}
 	if d != nil {

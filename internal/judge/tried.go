@@ -107,10 +107,10 @@ func (w *weighed) take(r ruling) {
 // given say anything about people.
 func (v *View) answered(s *served, c *call) {
 	switch {
-	case c.Route != phoneRoute || c.out("result") == "" || !v.unattributed(c):
+	case !c.rings() || c.out("result") == "" || !v.unattributed(c):
 	case c.out("result") != string(vocab.Denied):
 		s.let, s.taken = s.let+1, append(s.taken, c)
-	case c.out("reason") != string(vocab.ClosedWindow):
+	case c.out("reason") != string(vocab.ClosedWindow) && c.Route != SIPRoute: // which isn't told a reason
 		s.kept, s.taken = s.kept+1, append(s.taken, c)
 	}
 }

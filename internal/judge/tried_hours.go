@@ -66,7 +66,7 @@ func (v *View) looksAtHours(p *place) (out []look) {
 			continue
 		case c.Route == linkRoute && c.in("doorId") != "":
 			door = c.in("doorId")
-		case c.Route != phoneRoute || c.PlaceID != p.id:
+		case !c.rings() || c.PlaceID != p.id:
 			continue
 		}
 		out = append(out, look{c.Event, func(was, now refHours) bool { return p.content.decides(door, c.At, was, now) }})

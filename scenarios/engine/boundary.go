@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -78,13 +79,21 @@ func (v *Verbs) looksBack() bool {
 // exchanges reports whether the request asks for a token.
 func (c *Call) exchanges() bool { return c.Path.raw == exchangePath }
 
-// term is one part of a time: 36 h, + 1 ms.
-var term = regexp.MustCompile(`^\s*([+-]?)\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)`)
+// term is one part of a time: 36 h, + 1 ms, 5 minutes.
+var term = regexp.MustCompile(`^\s*([+-]?)\s*(\d+(?:\.\d+)?)\s*((?:millisecond|second|minute|hour|day)s?|ms|sec|s|min|m|h|d)`)
 
 // units are those of boundaries.
-var units = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "min": time.Minute, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
+var units = map[string]time.Duration{
+	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "min": time.Minute, "sec": time.Second,
+	"millisecond": time.Millisecond, "second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour,
+}
 
-// timeOf reads a boundary that is a time, perhaps a little before or after it, and nothing else: 900 s, 36 h + 1 ms, 10 min - 1 ms, 48h1ms.
+// unit is that of a boundary by its name, in the singular or plural.
+func unit(name string) time.Duration {
+	return cmp.Or(units[name], units[strings.TrimSuffix(name, "s")])
+}
+
+// timeOf reads a boundary that is a time, perhaps a little before or after it, and nothing else: 900 s, 36 hours + 1 ms, 10 min - 1 ms, 48h1ms.
 func timeOf(text string) (d time.Duration, ok bool) {
 	for strings.TrimSpace(text) != "" {
 		m := term.FindStringSubmatch(text)
@@ -95,7 +104,7 @@ func timeOf(text string) (d time.Duration, ok bool) {
 		if err != nil {
 			return 0, false
 		}
-		part := time.Duration(n * float64(units[m[3]]))
+		part := time.Duration(n * float64(unit(m[3])))
 		if m[1] == "-" {
 			part = -part
 		}

@@ -142,7 +142,7 @@ func (s *Step) assertive(fixed map[string]bool) bool {
 	case v.PresentEach != nil:
 		return v.PresentEach.expects()
 	case v.Phone != nil:
-		return v.Phone.Result.set() || v.Phone.Reason.set() || v.Phone.Answered != nil
+		return v.Phone.Result.set() || v.Phone.Reason.set() || v.Phone.Answered != nil || len(v.Phone.Status) > 0 || v.Phone.Quiet
 	case v.Boards != nil, v.Journal != nil, v.Records != nil, v.Events != nil:
 		all := v.all()
 		return all != nil && !evidence.Truism(&all.Expr)

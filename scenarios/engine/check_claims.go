@@ -44,8 +44,13 @@ func (c *checker) claimsOther(s *Step, claims []string) {
 		}
 	}
 	if len(others) > 0 {
-		list := strings.Join(others, ", ")
-		c.b.Problem(s.pos, "what this %s finds isn't evidence for %s: claim %s at a step that checks what it promises", strings.TrimSpace(s.verbName()+" step"), list, list)
+		list, hint := strings.Join(others, ", "), ""
+		if call := s.Verbs.Call; call != nil && len(others) == 1 {
+			if parts := call.partsFor(others[0]); parts != "" {
+				hint = ", or expect something here of " + strings.Join(strings.Fields(parts), ", ")
+			}
+		}
+		c.b.Problem(s.pos, "what this %s finds isn't evidence for %s: claim %s at a step that checks what it promises%s", strings.TrimSpace(s.verbName()+" step"), list, list, hint)
 	}
 }
 

@@ -40,7 +40,8 @@ func (s *Step) shows(clause string, background map[string]*Step) bool {
 }
 
 // shows401 is about requests that a token or key decides: what is answered 401 is evidence for nothing else, and an
-// ordinary success isn't evidence that others are refused.
+// ordinary success isn't evidence that others are refused. (That a token exchange succeeds again shows that its limit is
+// one for a minute.)
 func (s *Step) shows401(clause string) bool {
 	a := s.Verbs.answered()
 	unauthorized := len(a.Status) > 0 && !slices.ContainsFunc(a.Status, func(n Num) bool { return n.raw != "401" })
@@ -48,7 +49,8 @@ func (s *Step) shows401(clause string) bool {
 		return evidence.Among("AUTH LEG-1", clause)
 	}
 	plain := len(a.Status) == 0 && !a.Error.set() && a.succeeds() && len(s.Expect) == 0
-	return !plain || !evidence.Among("AUTH-2 AUTH-3 AUTH-4 AUTH-5", clause) || s.Verbs.withKey()
+	again := clause == "AUTH-3" && s.Verbs.Call != nil && s.Verbs.Call.exchanges()
+	return !plain || again || !evidence.Among("AUTH-2 AUTH-3 AUTH-4 AUTH-5", clause) || s.Verbs.withKey()
 }
 
 // withKey reports whether the request says whose key or token it carries.

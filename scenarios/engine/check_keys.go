@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/control"
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
@@ -43,6 +44,8 @@ func (c *checker) combined(s *Step) {
 	case v.HangUp != nil:
 		c.unheard("hang_up", &v.HangUp.Unheard, s.pos)
 		c.forward("after", &v.HangUp.After)
+	case v.Phone != nil:
+		c.phone(v.Phone, s.pos)
 	case v.Clock != nil:
 		c.clock(v.Clock, s.pos)
 	case v.Disk != nil:
@@ -55,10 +58,21 @@ func (c *checker) combined(s *Step) {
 		c.arms(v.Fault)
 	case v.Clear != nil:
 		c.cleared = append(c.cleared, v.Clear.Name)
+	case v.Present != nil:
+		c.oneOf(s.pos, "present", map[string]bool{"person": v.Present.Person.set(), "phone": v.Present.Phone.set(), "token": v.Present.Token.set()})
+	case v.Link != nil:
+		c.oneOf(s.pos, "link", map[string]bool{"person": v.Link.Person.set(), "token": v.Link.Token.set()})
 	case v.Policy != nil && v.Policy.Remove:
 		if p := v.Policy; p.Mode.set() || p.Week != nil || p.StartsAt.set() || p.EndsAt.set() {
 			c.b.Problem(s.pos, "remove takes only doors and ref: mode, week, startsAt and endsAt describe a new window")
 		}
+	}
+}
+
+// oneOf reports a step that says in two ways who comes.
+func (c *checker) oneOf(pos Pos, verb string, set map[string]bool) {
+	if given := each.If(keysOf(set), func(k string) bool { return set[k] }); len(given) > 1 {
+		c.b.Problem(pos, "%s takes one of %s: only one of them would be tried", verb, strings.Join(given, " and "))
 	}
 }
 
@@ -80,7 +94,7 @@ func (c *checker) arms(v *Fault) {
 // clears reports faults that are cleared but never armed.
 func (c *checker) clears() {
 	for _, name := range c.cleared {
-		if text, ok := name.Literal(); ok && !c.armed[text] && !c.armed[""] {
+		if text, ok := name.Literal(); ok && name.set() && !c.armed[text] && !c.armed[""] {
 			c.b.Problem(name.pos, "no fault %q is armed in this file%s", text, near.Hints(text, keysOf(c.armed)))
 		}
 	}

@@ -116,6 +116,11 @@ func TestCombined(t *testing.T) {
 		`disk: {state: full, slow: 1s}`:                                       `disk takes one of ok, full, stalled and slow`,
 		`disk: {slow: 61s}`:                                                   `slow must be between 1ms and 60s`,
 		`disk: {slow: 60s}`:                                                   "",
+		`present: {person: file, phone: "0101", door: dor_1}`:                 `present takes one of person and phone`,
+		`present: {phone: "0101", token: abc, door: dor_1}`:                   `present takes one of phone and token`,
+		`present: {phone: "0101", door: dor_1, result: denied}`:               "",
+		`link: {person: file, token: abc, door: dor_1}`:                       `link takes one of person and token`,
+		`link: {token: abc, door: dor_1, status: 404}`:                        "",
 	} {
 		literalProblem(t, step, want)
 	}

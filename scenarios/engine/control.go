@@ -25,6 +25,7 @@ type lab struct {
 	fleet []string // those with boards
 
 	mode string // of the clock
+	sip  sipOf
 
 	revive time.Duration // how long a restart may take
 	gone   error         // why the target isn't waited for any more: it was down for that long

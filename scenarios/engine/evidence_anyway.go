@@ -36,13 +36,11 @@ func (x *frame) moot(out fields) map[string]string {
 	}
 	others := map[string][]evidence.Answer{}
 	switch {
-	case verbs.Permit != nil && x.period > longest:
-		others["PERM-6"] = tooLong
+	case verbs.Permit != nil:
+		others["PERM-6"] = misdated(x.period)
 	case verbs.Call != nil && x.sent != nil:
-		others["AUTH-4"] = x.run.misasked(x.sent)
-		if x.sent.asksTooLong() {
-			others["AUTH-4"], others["PERM-6"] = append(others["AUTH-4"], tooLong...), tooLong
-		}
+		others["PERM-6"] = x.sent.misdated()
+		others["AUTH-4"] = append(x.run.misasked(x.sent), others["PERM-6"]...)
 		others["AUTH-5"] = append(x.run.elsewise(x.sent, verbs.Call.Path.raw), others["AUTH-4"]...)
 		others["PERM-4"] = x.run.nowhere(x.sent)
 	case verbs.Link != nil && verbs.Link.Door.set() && verbs.Link.Person.set():
@@ -60,15 +58,27 @@ func (x *frame) moot(out fields) map[string]string {
 	return why
 }
 
-// longest is how long a permit may be, whatever its doors are, and tooLong what a longer one gets.
+// longest is how long a permit may be, whatever its doors are.
 const longest = 720 * time.Hour
 
-var tooLong = []evidence.Answer{evidence.Refusal(409, "permit_period_too_long")}
+// misdated is the refusal that a permit of this length gets, whatever its doors are; none for a length that may be.
+func misdated(length time.Duration) []evidence.Answer {
+	switch {
+	case length > longest:
+		return []evidence.Answer{evidence.Refusal(409, "permit_period_too_long")}
+	case length <= 0:
+		return []evidence.Answer{evidence.Refusal(400, "invalid_period")}
+	}
+	return nil
+}
 
-// asksTooLong reports whether a request is for such a permit.
-func (q *request) asksTooLong() bool {
+// misdated is that refusal for a request, if it is for a permit.
+func (q *request) misdated() []evidence.Answer {
 	var period struct{ StartsAt, EndsAt time.Time }
-	return q.method == "POST" && q.path == permitsPath && json.Unmarshal(q.body, &period) == nil && period.EndsAt.Sub(period.StartsAt) > longest
+	if q.method != "POST" || q.path != permitsPath || json.Unmarshal(q.body, &period) != nil || period.StartsAt.IsZero() || period.EndsAt.IsZero() {
+		return nil
+	}
+	return misdated(period.EndsAt.Sub(period.StartsAt))
 }
 
 // misasked are refusals that a request gets from everybody, because the target's documents don't allow it.

@@ -33,15 +33,18 @@ func TestRefusedAnyway(t *testing.T) {
 		token + move("dor_9", held, "open", keyed+wide):                                                                  "AUTH-5", // there is no such door
 		token + move("dor_1", held, "open", keyed+wide):                                                                  "",
 		token + `{call: {path: /space/v1/partner/entry-permits/pmt_9, token: "${tok}"}, expect: "status in [401, 404]"}`: "AUTH-5",
-		token + `{call: {path: /space/v1/partner/entry-permits/revoke, method: POST, body: {permitId: pmt_9}, token: "${tok}"}, expect: status >= 400}`: "", // no permit's path
-		token + `{set: {id: pmt_9}}, {call: {path: "/space/v1/partner/entry-permits/${id}", token: "${tok}"}, expect: "status in [401, 404]"}`:          "",
-		token + `{call: {path: /core/v1/places/plc_2/events, token: "${tok}"}, expect: status >= 400}`:                                                  "AUTH-5",
-		token + `{call: {path: /core/v1/places/plc_1/events, token: "${tok}"}, expect: status >= 400}`:                                                  "",
-		`{permit: {person: bob, place: plc_1, from: now, to: +721h, status: [404, 409]}}`:                                                               "PERM-6", // too long with any doors
-		`{permit: {person: bob, place: plc_1, from: now, to: +721h, status: 404}}`:                                                                      "",
-		`{permit: {person: bob, place: plc_1, from: now, to: +720h, status: [404, 409]}}`:                                                               "",
-		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_9}, status: 404}}`:                                                "PERM-4", // nobody has that door
-		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_1}, status: 404}}`:                                                "",
+		token + `{call: {path: /space/v1/partner/entry-permits/revoke, method: POST, body: {permitId: pmt_9}, token: "${tok}"}, expect: status >= 400}`:                                                   "", // no permit's path
+		token + `{set: {id: pmt_9}}, {call: {path: "/space/v1/partner/entry-permits/${id}", token: "${tok}"}, expect: "status in [401, 404]"}`:                                                            "",
+		token + `{call: {path: /core/v1/places/plc_2/events, token: "${tok}"}, expect: status >= 400}`:                                                                                                    "AUTH-5",
+		token + `{call: {path: /core/v1/places/plc_1/events, token: "${tok}"}, expect: status >= 400}`:                                                                                                    "",
+		`{permit: {person: bob, place: plc_1, from: now, to: +721h, status: [404, 409]}}`:                                                                                                                 "PERM-6", // too long with any doors
+		`{permit: {person: bob, place: plc_1, from: now, to: +721h, status: 404}}`:                                                                                                                        "",
+		`{permit: {person: bob, place: plc_1, from: now, to: +720h, status: [404, 409]}}`:                                                                                                                 "",
+		`{permit: {person: bob, place: plc_1, from: now, to: now, status: [400, 404]}}`:                                                                                                                   "PERM-6", // ends when it begins
+		`{call: {path: /space/v1/partner/entry-permits, method: POST, body: {name: bob, doorIds: [], startsAt: "2026-01-01T00:00:00Z", endsAt: "2026-01-01T00:00:00Z"}}, expect: "status in [400, 404]"}`: "AUTH-4 AUTH-5 PERM-6",
+		`{call: {path: /space/v1/partner/entry-permits, method: POST, body: {name: bob, doorIds: [], startsAt: "2026-01-01T00:00:00Z", endsAt: "2026-01-01T00:00:01Z"}}, expect: "status in [400, 404]"}`: "",
+		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_9}, status: 404}}`:                                                                                                  "PERM-4", // nobody has that door
+		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_1}, status: 404}}`:                                                                                                  "",
 		exchange + `, status: [200, 401]}}`:                                          "AUTH-5", // a success would do
 		exchange + `}, expect: "status == 401 or data.expiresIn == 900"}`:            "AUTH-5",
 		exchange + `}, expect: 'not (json(body) contains "password")'}`:              "AUTH-5",

@@ -32,7 +32,7 @@ func (x *frame) bothWays(out fields) string {
 	s, asked := x.step, *x
 	asked.step = s.asked()
 	verbs := &asked.step.Verbs
-	answered := verbs.Phone != nil && verbs.Phone.Answered != nil // which says nothing about the door
+	answered := verbs.Phone != nil && (verbs.Phone.Answered != nil || len(verbs.Phone.Status) > 1) // which may say nothing about the door
 	if len(s.Expect) == 0 && !answered || verbs.Control != nil || slices.ContainsFunc(s.Expect, func(e Expr) bool { return evidence.SpeaksOfMore(&e.Expr) }) {
 		return ""
 	}
@@ -169,11 +169,12 @@ func (x *frame) holds(out fields) bool {
 
 // letInOrNot is bothWays for people at a reader and callers.
 func (x *frame) letInOrNot(out fields) string {
-	var result, reason Text
-	if v := &x.step.asked().Verbs; v.Present != nil {
-		result, reason = v.Present.Result, v.Present.Reason
-	} else {
-		result, reason = v.Phone.Result, v.Phone.Reason
+	expected := func(fields) error { return nil }
+	switch v := &x.step.asked().Verbs; {
+	case v.Present != nil:
+		expected = func(out fields) error { return x.decided(v.Present.Result, v.Present.Reason, out) }
+	case v.Phone != nil:
+		expected = func(out fields) error { return v.Phone.judge(x, out) }
 	}
 	was, _ := out["result"].(string)
 	if was == "" {
@@ -185,7 +186,10 @@ func (x *frame) letInOrNot(out fields) string {
 		if lines, ok := out["journal"].([]any); ok {
 			changed["journal"] = relayOf(o, lines)
 		}
-		if x.decided(result, reason, changed) == nil && x.holds(changed) {
+		if out["status"] != nil { // of a call over SIP
+			changed["status"] = statusOfCall[o.Result]
+		}
+		if expected(changed) == nil && x.holds(changed) {
 			return o.Result + " (" + string(o.Reason) + ")"
 		}
 	}

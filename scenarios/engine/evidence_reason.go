@@ -18,7 +18,9 @@ func (x *frame) reason(out fields) vocab.Reason {
 	v, reason := &x.step.asked().Verbs, ""
 	switch {
 	case v.Present != nil, v.Phone != nil:
-		reason, _ = out["reason"].(string)
+		if reason, _ = out["reason"].(string); v.Phone != nil && v.Phone.Over.set() && out["result"] == string(vocab.Opened) {
+			reason = string(vocab.Phone) // or a free window: the answer doesn't tell
+		}
 	case v.PresentEach != nil:
 		if reasons, _ := out["reasons"].(map[string]any); len(reasons) == 1 {
 			reason = keysOf(reasons)[0]

@@ -54,6 +54,7 @@ type fake struct {
 	ended      map[string]bool // paths that DELETE no longer finds
 	number     string          // of the place; "" = whatever is called is one
 	broker     string          // where detached boards connect
+	sip        m               // where calls over SIP are taken
 	api        *httptest.Server
 	lab        *httptest.Server
 }
@@ -238,8 +239,11 @@ func (f *fake) control(w http.ResponseWriter, r *http.Request) {
 		say(w, 200, m{"data": f.place()})
 	case path == "/places/plc_2" && f.hiddenAt == "plc_2":
 		say(w, 200, m{"data": m{"doors": hiddenDoors}})
+	case path == "/sip" && f.sip != nil:
+		say(w, 200, m{"data": f.sip})
 	case path == "/people/call":
-		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": "no_valid_grant"}})
+		reason := cmp.Or(f.reasons[fmt.Sprint(body["from"])], "no_valid_grant")
+		say(w, 200, m{"data": m{"answered": f.number == "" || body["to"] == f.number, "result": "denied", "reason": reason}})
 	case path == "/people/present":
 		f.lag = f.ahead
 		reason := cmp.Or(f.reasons[fmt.Sprint(body["phone"])], "no_valid_grant")

@@ -8,9 +8,9 @@ import (
 	"github.com/doorlab/doorlab/internal/mask"
 )
 
-// phoneLike is what a phone number looks like. Ids don't begin with a zero at a word boundary, so they stay, as do the
-// other numbers of a report.
-var phoneLike = regexp.MustCompile(`\b0[0-9]{7,14}\b`)
+// phoneLike is what a phone number looks like, at home and from abroad. Ids don't begin with a zero at a word boundary, so they stay,
+// as do the other numbers of a report and times such as cut+129600000ms.
+var phoneLike = regexp.MustCompile(`\b0[0-9]{7,14}\b|\B\+[1-9][-. 0-9]{6,16}[0-9]\b`)
 
 // masker hides what no report may show. Secrets that the run knows are hidden whatever they look like.
 type masker struct{ known sync.Map }
@@ -77,7 +77,7 @@ func maskPhone(p string) string {
 
 // clean hides secrets in everything that a step reports.
 func (m *masker) clean(s *StepResult) {
-	s.Name, s.Detail = m.text(s.Name), m.text(s.Detail)
+	s.Name, s.Detail, s.Boundary = m.text(s.Name), m.text(s.Detail), m.text(s.Boundary)
 	s.Rest.Detail = m.text(s.Rest.Detail)
 	for i := range s.Charges {
 		s.Charges[i].Name, s.Charges[i].Detail = m.text(s.Charges[i].Name), m.text(s.Charges[i].Detail)

@@ -16,6 +16,22 @@ func TestTokensInARow(t *testing.T) {
 	}
 }
 
+// TestNumbersWithAPlus: a number as it is dialled from abroad is hidden, and a time that looks like one isn't.
+func TestNumbersWithAPlus(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"<sip:+821011112222@carrier>": "<sip:+82-****-2222@carrier>",
+		"+82-10-1111-2222":            "+82-****-2222",
+		"+1 202 555 0147":             "+1 -****-0147",
+		"cut+129600000ms":             "cut+129600000ms",
+		"2026-03-01T09:00:00+09:00":   "2026-03-01T09:00:00+09:00",
+	} {
+		if got := lookalikes(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestPartsOfTokens: header and payload of a token are hidden without its signature, too.
 func TestPartsOfTokens(t *testing.T) {
 	t.Parallel()

@@ -62,6 +62,8 @@ func (r *run) lacks(f *File, more int) string {
 		return needsControl
 	case (n.Virtual || u.virtual) && (r.lab == nil || r.lab.mode != "virtual"):
 		return "needs a virtual clock"
+	case r.lab != nil && r.lab.sip.lacking(u.trunks) != "":
+		return r.lab.sip.lacking(u.trunks)
 	case (n.Live || n.Places > 0) && live == 0:
 		return "needs a live place" + odd
 	case live < n.Places:
@@ -81,13 +83,16 @@ func (r *run) lacks(f *File, more int) string {
 }
 
 // needed is what a verb needs from a target.
-type needed struct{ control, virtual, load, real bool }
+type needed struct {
+	control, virtual, load, real bool
+	trunks                       []string // that call over SIP
+}
 
 // usesOf says what the verbs need.
 func usesOf(lists ...[]Step) (u needed) {
 	eachStep(func(s *Step) {
 		n := s.needs()
-		u = needed{u.control || n.control, u.virtual || n.virtual, u.load || n.load, u.real || n.real}
+		u = needed{u.control || n.control, u.virtual || n.virtual, u.load || n.load, u.real || n.real, append(u.trunks, n.trunks...)}
 	}, lists...)
 	return u
 }
@@ -101,7 +106,12 @@ func (v *Verbs) needs() needed {
 		return needed{control: v.Real, real: v.Real}
 	case *LoadPlan:
 		return needed{load: true}
-	case *Present, *PresentEach, *Phone, *Leaf, *Boards, *Synced, *Journal, *Fault, *Clear, *Crash, *Disk, *Key, *Membership, *Reservation,
+	case *Phone:
+		if v.Over.set() {
+			return needed{control: true, trunks: []string{v.trunk()}}
+		}
+		return needed{control: true}
+	case *Present, *PresentEach, *Leaf, *Boards, *Synced, *Journal, *Fault, *Clear, *Crash, *Disk, *Key, *Membership, *Reservation,
 		*PlaceSet, *DoorSet, *Control, *MQTT, *Tell:
 		return needed{control: true}
 	}

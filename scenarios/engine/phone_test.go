@@ -26,3 +26,21 @@ steps:
 		t.Errorf("got %s, want PASS\n%s", res.Files[0].Status, out)
 	}
 }
+
+// TestPhoneFromAnother: a caller's number that is written down takes the place of the person's, whose place is called.
+func TestPhoneFromAnother(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.number = "0212340001"
+	f.reasons = map[string]string{"01011112222": "not_started"}
+	res, out := play(t, f, `
+setup: [{permit: {person: ann, place: "\"plc_1\""}}]
+steps:
+  - phone: {person: ann, reason: no_valid_grant}
+  - phone: {person: ann, from: "01011112222", reason: not_started}
+  - {call: {path: /echo}, expect: data.n == 3}
+`, Options{})
+	if res.Files[0].Status != judge.Pass {
+		t.Errorf("got %s, want PASS\n%s", res.Files[0].Status, out)
+	}
+}

@@ -236,7 +236,11 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	r.unread = r.api.read(ctx)
 	if r.lab != nil {
-		if err := r.lab.discover(ctx); err != nil {
+		err := r.lab.discover(ctx)
+		if err == nil {
+			r.lab.sip, err = r.lab.findSIP(ctx, r.target.HTTP)
+		}
+		if err != nil {
 			return err
 		}
 		if r.target.Shared() {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -187,7 +188,7 @@ func (p *Phone) run(x *frame) (fields, error) {
 	from, to := need(p.From.str(x.scope)), need(p.To.str(x.scope))
 	if p.Person.set() {
 		who := x.person(p.Person)
-		from, placeID = expression.Show(who["phone"]), expression.Show(who["place"])
+		from, placeID = cmp.Or(from, expression.Show(who["phone"])), expression.Show(who["place"])
 	}
 	if p.Place.set() {
 		placeID = x.place(p.Place)
@@ -200,12 +201,29 @@ func (p *Phone) run(x *frame) (fields, error) {
 	if to == "" || from == "" {
 		return nil, errors.New("phone needs a place to call and a person who calls")
 	}
+	body := map[string]any{"to": to, "from": from}
 	var out fields
-	sure(x.operated("POST", "/people/call", placeID, map[string]any{"to": to, "from": from}, &out))
-	if p.Answered != nil && out["answered"] != *p.Answered {
-		return out, failed("expected answered %v, found %s", *p.Answered, brief(out, 160))
+	if p.Over.set() {
+		out = x.dialled(p, placeID, body)
+	} else {
+		sure(x.operated("POST", "/people/call", placeID, body, &out))
 	}
-	return out, x.decided(p.Result, p.Reason, out)
+	return out, p.judge(x, out)
+}
+
+// judge compares how a call went with what the step expects.
+func (p *Phone) judge(x *frame, out fields) error {
+	if p.Answered != nil && out["answered"] != *p.Answered {
+		return failed("expected answered %v, found %s", *p.Answered, brief(out, 160))
+	}
+	want := each.Of(p.Status, func(n Num) int { return int(need(n.num(x.scope))) })
+	if got, _ := out["status"].(int); len(want) > 0 && !slices.Contains(want, got) {
+		return failed("expected status %s, found %s", expression.Show(want), brief(out, 160))
+	}
+	if p.Quiet && out["status"] != noAnswer {
+		return failed("expected no answer, found %s", brief(out, 160))
+	}
+	return x.decided(p.Result, p.Reason, out)
 }
 
 func (l *Leaf) title() string { return l.Action + " " + l.Door.raw }

@@ -30,12 +30,19 @@ type PresentEach struct {
 // Phone calls the number of a place.
 type Phone struct {
 	Person   Ref   `json:"person,omitempty" jsonschema:"description=Who calls"`
-	From     Text  `json:"from,omitempty" jsonschema:"description=Instead of a person"`
+	From     Text  `json:"from,omitempty" jsonschema:"description=The caller's number; by default the person's"`
 	Place    Ref   `json:"place,omitempty" jsonschema:"description=Whose number; by default the person's place"`
 	To       Text  `json:"to,omitempty" jsonschema:"description=Instead of a place"`
 	Result   Text  `json:"result,omitempty" jsonschema:"enum=opened,enum=denied,enum=offline,enum=refused,enum=noResponse,description=Expected result"`
 	Reason   Text  `json:"reason,omitempty" jsonschema:"enum=phone,enum=free_window,enum=no_valid_grant,enum=not_started,enum=expired,enum=revoked,enum=door_out_of_scope,enum=closed_window,enum=link_invalid,description=Expected reason"`
 	Answered *bool `json:"answered,omitempty" jsonschema:"description=Whether the call is expected to be answered"`
+
+	Over    Text            `json:"over,omitempty" jsonschema:"enum=udp,enum=tcp,description=Call over SIP, by UDP or TCP; by default over the control API"`
+	Trunk   string          `json:"trunk,omitempty" jsonschema:"enum=first,enum=second,enum=stranger,description=Over SIP: the address that calls, of the first or second trunk that may, or of a stranger; default first"`
+	Headers map[string]Text `json:"headers,omitempty" jsonschema:"description=Over SIP: headers to add or to replace, such as From and Privacy"`
+	Times   *Num            `json:"times,omitempty" jsonschema:"description=Over SIP: how often the same INVITE is sent before an answer is waited for; default once"`
+	Status  Statuses        `json:"status,omitempty" jsonschema:"description=Over SIP: the expected status"`
+	Quiet   bool            `json:"quiet,omitempty" jsonschema:"description=Over SIP: no answer at all is expected"`
 }
 
 // Leaf moves a door leaf.

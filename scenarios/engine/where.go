@@ -101,7 +101,7 @@ func (v *Verbs) saysSuccess() bool {
 	case v.Command != nil:
 		return !v.Command.Outcome.set() || v.Command.Outcome.raw == string(vocab.Reported)
 	case v.Phone != nil:
-		return !v.Phone.Reason.set() && (v.Phone.Result.raw == string(vocab.Opened) || !v.Phone.Result.set() && v.Phone.Answered == nil)
+		return v.Phone.saysSuccess()
 	case v.Present != nil:
 		return !v.Present.Reason.set() && (v.Present.Result.raw == string(vocab.Opened) || !v.Present.Result.set())
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/sip"
 )
 
 // Entry plays phone calls: server/entry.
@@ -53,6 +54,8 @@ type Config struct {
 	Crash func(step string) error
 	// Disk is how the storage's disk behaves.
 	Disk *disk.Disk
+	// SIP takes calls; nil = phone entry over SIP is off.
+	SIP *sip.Server
 	// Explain answers why a person got in or didn't.
 	Explain Explain
 	// Inbox shows the latest requests of each place.
@@ -79,6 +82,7 @@ func (c Config) Routes(r chi.Router) {
 	r.Delete("/memberships/{id}", c.endTerm(grant.Membership))
 	r.Delete("/reservations/{id}", c.endTerm(grant.Reservation))
 	r.Post("/people/call", c.call)
+	r.Get("/sip", c.showSIP)
 	r.Get("/audit", c.audit)
 	r.Get("/grants", c.grants)
 	r.Get("/why", c.why)

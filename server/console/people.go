@@ -33,6 +33,14 @@ func (c Config) call(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"answered": res.Answered, "result": control.OrNull(string(res.Result)), "reason": control.OrNull(string(res.Reason)), "doorId": control.OrNull(res.DoorID)}, err)
 }
 
+func (c Config) showSIP(w http.ResponseWriter, _ *http.Request) {
+	if c.SIP == nil {
+		control.Fail(w, http.StatusNotFound, fail.NotFound, "phone entry over SIP is off; start with --sip", nil)
+		return
+	}
+	control.Data(w, map[string]any{"address": c.SIP.Addr(), "peers": c.SIP.Peers()})
+}
+
 // word is what phones show for a caller who withholds the number.
 var word = regexp.MustCompile(`(?i)^(anonymous|blocked|private|restricted|unavailable|unknown|withheld)$`)
 

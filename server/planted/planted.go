@@ -25,6 +25,7 @@ import (
 	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
+	"github.com/doorlab/doorlab/server/sip"
 	"github.com/doorlab/doorlab/server/store"
 )
 
@@ -85,6 +86,8 @@ func In[T any](name string, part T) T {
 		}
 	case *console.Config:
 		p.Entry = callsOf(name, *p)
+	case *sip.Config:
+		*p = callsOver(name, *p)
 	case *http.Handler:
 		if e, ok := edges()[name]; ok {
 			*p = e.around(*p)

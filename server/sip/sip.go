@@ -36,9 +36,13 @@ type Config struct {
 	Addr   string         // host:port, UDP and TCP
 	Peers  []netip.Prefix // who may call; nil = this machine only
 	Caller Caller
-	Failed func(error) // called when listening ends by itself; nil = only logged
+	Around func(Answer) Answer // what answers calls in place of the rules here, which it is given; nil = they do
+	Failed func(error)         // called when listening ends by itself; nil = only logged
 	Log    *slog.Logger
 }
+
+// Answer says how an INVITE is answered: never with a success, because the call must never connect.
+type Answer func(req *msg.Request) (status int, reason string)
 
 // region is that of national numbers.
 const region = "KR"
@@ -71,6 +75,7 @@ type Server struct {
 	rate *limit.Window // by peer
 	each *limit.Window // by peer and caller
 
+	decide  Answer                   // as cfg.Around has it
 	answers map[string]*atomic.Int64 // by kindOf
 }
 
@@ -100,6 +105,9 @@ func Start(cfg Config) (*Server, error) {
 		s.answers[kind] = new(atomic.Int64)
 	}
 	s.ctx, s.done = context.WithCancel(context.Background())
+	if s.decide = s.answer; cfg.Around != nil {
+		s.decide = cfg.Around(s.answer)
+	}
 	srv.OnInvite(s.invite)
 	srv.OnOptions(func(req *msg.Request, tx msg.ServerTransaction) {
 		if s.known(req) {
@@ -152,6 +160,9 @@ func bind(addr string) (udp net.PacketConn, tcp net.Listener, err error) {
 // Addr is where it listens.
 func (s *Server) Addr() string { return s.udp.LocalAddr().String() }
 
+// Peers are those who may call.
+func (s *Server) Peers() []netip.Prefix { return s.cfg.Peers }
+
 // Stop ends listening; a door command in progress is completed.
 func (s *Server) Stop() error {
 	s.done()
@@ -166,7 +177,7 @@ func ignoreClosed(err error) error {
 }
 
 func (s *Server) invite(req *msg.Request, tx msg.ServerTransaction) {
-	status, reason := s.answer(req)
+	status, reason := s.decide(req)
 	s.answers[kindOf(status)].Add(1)
 	s.respond(req, tx, status, reason)
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/server/grant"
@@ -59,14 +57,18 @@ func (s *Store) ListGrants(placeID, kind string, q grant.ListQuery) (list []gran
 	return page(s, newestFirst(from), from, args, q.Limit, q.Offset, (*db.Queries).GrantsByID, grantOf)
 }
 
+// grantsPage is what lists show: columns are most of what a page costs.
+const grantsPage = `SELECT id, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, created_at, updated_at,
+	revoked_at, use_count, first_used_at FROM grants WHERE place_id = ? AND kind = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`
+
 // allGrants reads one page of a place's grants of a kind, and their number.
 func (s *Store) allGrants(placeID, kind string, limit, offset int) (list []grant.Grant, total int, err error) {
 	return paged(s, limit, offset, func(tx *Tx) ([]grant.Grant, error) {
-		return converted(func(r db.GrantsPageRow, err error) (grant.Grant, error) {
-			return grantOf(db.Grant{ID: r.ID, PlaceID: placeID, Kind: kind, Source: r.Source, ExternalRef: r.ExternalRef, Phone: r.Phone, Name: r.Name,
-				StartsAt: r.StartsAt, EndsAt: r.EndsAt, Doors: r.Doors, Generation: r.Generation, LinkHash: r.LinkHash, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-				RevokedAt: r.RevokedAt, UseCount: r.UseCount, FirstUsedAt: r.FirstUsedAt}, err)
-		})(tx.q.GrantsPage(ctx, db.GrantsPageParams{PlaceID: placeID, Kind: kind, Limit: int64(limit), Offset: int64(offset)}))
+		return scanned(tx, limit, func(r *db.Grant) []any {
+			r.PlaceID, r.Kind = placeID, kind
+			return []any{&r.ID, &r.Source, &r.ExternalRef, &r.Phone, &r.Name, &r.StartsAt, &r.EndsAt, &r.Doors, &r.Generation, &r.LinkHash, &r.CreatedAt,
+				&r.UpdatedAt, &r.RevokedAt, &r.UseCount, &r.FirstUsedAt}
+		}, grantOf, grantsPage, placeID, kind, limit, offset)
 	}, func(tx *Tx) (int64, error) { return s.totals.grants(tx, placeID, kind) })
 }
 
@@ -79,61 +81,6 @@ func referredOf(placeID, kind, ref string) (from string, args []any) {
 // newestFirst finds the ids of a list.
 func newestFirst(from string) (find string) {
 	return "SELECT id" + from + " ORDER BY created_at DESC, id DESC"
-}
-
-// paged reads one page and the total number of matches, both at one moment. They are counted only where the page doesn't
-// reveal the total.
-func paged[T any](s *Store, limit, offset int, read func(tx *Tx) ([]T, error), count func(tx *Tx) (int64, error)) (list []T, total int, err error) {
-	err = s.moment(func(tx *Tx) error {
-		if list, err = read(tx); err != nil {
-			return err
-		}
-		if total = offset + len(list); len(list) == limit || len(list) == 0 && offset > 0 {
-			n, err := count(tx)
-			total = int(n)
-			return err
-		}
-		return nil
-	})
-	return list, total, err
-}
-
-// page is paged for conditions that vary from call to call, so the SQL is composed here: find, without its limit, finds the
-// ids, and load reads the rows in that order. from is counted.
-func page[R, T any](s *Store, find, from string, args []any, limit, offset int,
-	load func(*db.Queries, context.Context, []string) ([]R, error), of func(R, error) (T, error)) (list []T, total int, err error) {
-	return paged(s, limit, offset, func(tx *Tx) ([]T, error) {
-		ids, err := pageIDs(tx, find+" LIMIT ? OFFSET ?", append(slices.Clip(args), limit, offset)...)
-		if err != nil || len(ids) == 0 {
-			return nil, err
-		}
-		return converted(of)(load(tx.q, ctx, ids))
-	}, func(tx *Tx) (n int64, err error) {
-		err = tx.QueryRow("SELECT COUNT(*)"+from, args...).Scan(&n)
-		return n, err
-	})
-}
-
-// pageIDs reads the first column; columns to order by may follow it.
-func pageIDs(tx *Tx, query string, args ...any) (ids []string, err error) {
-	rows, err := tx.Query(query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var id string
-	into := []any{&id, new(any)}[:len(columns)]
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
 }
 
 // moment runs fn on a consistent snapshot of the database; fn only reads.

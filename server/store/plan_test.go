@@ -121,11 +121,11 @@ func TestListsWalkAnIndex(t *testing.T) {
 		want  string
 		sorts bool
 	}{
-		"permits": {ask: func(e *explained) error { _, err := db.New(e).GrantsPage(ctx, db.GrantsPageParams{}); return err },
+		"permits": {ask: query(grantsPage, []any{"plc_a", "permit", 100, 0}),
 			want: "SEARCH grants USING INDEX grants_list (place_id=? AND kind=?)"},
 		"their number": {ask: func(e *explained) error { _, err := db.New(e).CountGrants(ctx, "plc_a", "permit"); return err },
 			want: "SEARCH grants USING COVERING INDEX grants_list (place_id=? AND kind=?)"},
-		"records": {ask: func(e *explained) error { _, err := db.New(e).Records(ctx, db.RecordsParams{}); return err },
+		"records": {ask: query(recordsPage, []any{"plc_a", 0, 100, 0}),
 			want: "SEARCH entry_records USING INDEX entry_records_place (place_id=? AND recorded_at>?)"},
 		"the records' number": {ask: func(e *explained) error { _, err := db.New(e).CountRecords(ctx, "plc_a", 1); return err },
 			want: "SEARCH entry_records USING COVERING INDEX entry_records_place (place_id=? AND recorded_at>?)"},

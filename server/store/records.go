@@ -79,16 +79,21 @@ func recordOf(r db.EntryRecord, err error) (record.Record, error) {
 		SettledAs: vocab.Result(r.SettledAs.String), SettledAt: fromNull(r.SettledAt), Replays: r.Replays, Note: r.Note.String}, wrap(err)
 }
 
+// recordsPage is what lists show: columns are most of what a page costs.
+const recordsPage = `SELECT id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, requested_at,
+	occurred_at, recorded_at, settled_as, settled_at, replays, note
+	FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?`
+
 // Records lists a place's records since a moment, newest first, and how many there are.
 func (s *Store) Records(placeID string, since time.Time, limit, offset int) (list []record.Record, total int, err error) {
 	if err := s.counted(); err != nil {
 		return nil, 0, err
 	}
 	return paged(s, limit, offset, func(tx *Tx) ([]record.Record, error) {
-		return converted(func(r db.RecordsRow, err error) (record.Record, error) {
-			return recordOf(db.EntryRecord{ID: r.ID, PlaceID: placeID, DoorID: r.DoorID, DoorName: r.DoorName, Result: r.Result, Reason: r.Reason, Method: r.Method,
-				Actor: r.Actor, ActorLabel: r.ActorLabel, CommandID: r.CommandID, GrantID: r.GrantID, Source: r.Source, RequestedAt: r.RequestedAt,
-				OccurredAt: r.OccurredAt, RecordedAt: r.RecordedAt, SettledAs: r.SettledAs, SettledAt: r.SettledAt, Replays: r.Replays, Note: r.Note}, err)
-		})(tx.q.Records(ctx, db.RecordsParams{PlaceID: placeID, RecordedAt: since.UnixMilli(), Limit: int64(limit), Offset: int64(offset)}))
+		return scanned(tx, limit, func(r *db.EntryRecord) []any {
+			r.PlaceID = placeID
+			return []any{&r.ID, &r.DoorID, &r.DoorName, &r.Result, &r.Reason, &r.Method, &r.Actor, &r.ActorLabel, &r.CommandID, &r.GrantID, &r.Source,
+				&r.RequestedAt, &r.OccurredAt, &r.RecordedAt, &r.SettledAs, &r.SettledAt, &r.Replays, &r.Note}
+		}, recordOf, recordsPage, placeID, since.UnixMilli(), limit, offset)
 	}, func(tx *Tx) (int64, error) { return tx.q.CountRecords(ctx, placeID, since.UnixMilli()) })
 }

@@ -43,11 +43,6 @@ SELECT * FROM grants WHERE place_id = ? AND kind = ? AND source = ? AND external
 -- name: GrantByPhone :one
 SELECT * FROM grants WHERE place_id = ? AND phone = ? AND kind = ? AND source = ? AND external_ref IS NULL ORDER BY id LIMIT 1;
 
--- What lists show: columns are most of what a page costs.
--- name: GrantsPage :many
-SELECT id, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, created_at, updated_at, revoked_at, use_count, first_used_at
-FROM grants WHERE place_id = ? AND kind = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?;
-
 -- name: CountGrants :one
 SELECT COUNT(*) FROM grants WHERE place_id = ? AND kind = ?;
 

@@ -15,11 +15,6 @@ UPDATE entry_records SET replays = replays + sqlc.arg(more) WHERE command_id = s
 -- name: CountRecords :one
 SELECT COUNT(*) FROM entry_records WHERE place_id = ? AND recorded_at >= ?;
 
--- What lists show: columns are most of what a page costs.
--- name: Records :many
-SELECT id, door_id, door_name, result, reason, method, actor, actor_label, command_id, grant_id, source, requested_at, occurred_at, recorded_at,
-	settled_as, settled_at, replays, note FROM entry_records WHERE place_id = ? AND recorded_at >= ? ORDER BY recorded_at DESC, id DESC LIMIT ? OFFSET ?;
-
 -- name: RecordsByID :many
 SELECT * FROM entry_records WHERE id IN (sqlc.slice('ids'));
 
