@@ -40,6 +40,12 @@ var bugs = map[string]func(Step) Step{
 		}
 		return true
 	}),
+	"stranger-in-an-outage-without-a-head": after(func(t *turn) {
+		if n := len(t.s.Records); t.ev.Kind == firmware.Present && n > 0 && !t.s.Outage.Online {
+			t.s.Records = slices.Clone(t.s.Records)
+			t.s.Records[n-1].PhoneHead = ""
+		}
+	}),
 	"flash-keeps-nothing": said(func(e *effect) bool { return e.Kind != firmware.Persist }),
 	"flash-keeps-commands-late": said(func(e *effect) bool {
 		if e.Kind == firmware.Persist && e.Parts&firmware.PartDone != 0 {

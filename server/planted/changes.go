@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/server/api"
@@ -41,6 +42,18 @@ func (t grantTx) changed(op string, g, old *grant.Grant) bool {
 	case "new-name-alone-not-kept":
 		if old != nil && g.Kind == access.KindPermit && g.Phone == old.Phone && g.StartsAt.Equal(old.StartsAt) && g.EndsAt.Equal(old.EndsAt) {
 			g.Name = old.Name
+		}
+	case "end-that-moves-by-a-millisecond-not-kept":
+		if old != nil && g.EndsAt.Sub(old.EndsAt).Abs() == time.Millisecond {
+			g.EndsAt = old.EndsAt
+		}
+	case "link-of-a-revocation-by-id-comes-back":
+		if _, byID := links.LoadAndDelete("by id " + g.ID); byID && op == "revoke" {
+			g.Generation = old.Generation
+		}
+	case "passed-on-membership-makes-no-customer":
+		if old != nil && g.Kind == access.KindMembership && old.Phone != g.Phone {
+			links.Store("passed to "+g.PlaceID+g.Phone, true)
 		}
 	case "end-of-a-membership-stays":
 		if old != nil && g.Kind == access.KindMembership && g.EndsAt.IsZero() {

@@ -328,6 +328,9 @@ func (d doorman) Link(token string) (entry.LinkView, error) {
 	if d.name == "page-opens-the-door" && err == nil && len(v.Doors) > 0 {
 		_, _ = d.Entry.Open(context.Background(), token, v.Doors[0].ID)
 	}
+	if d.name == "link-page-tells-the-start-in-utc" {
+		v.StartsAt = v.StartsAt.UTC()
+	}
 	if d.name == "link-page-shows-no-door" {
 		v.Doors = nil
 	}

@@ -76,6 +76,9 @@ func (s grantStore) ChangeBehind(fn func(tx grant.Tx) error) error {
 // HasCustomer forgets whom it has seen.
 func (t grantTx) HasCustomer(placeID, phone string) (bool, error) {
 	known, err := t.Tx.HasCustomer(placeID, phone)
+	if _, passed := links.LoadAndDelete("passed to " + placeID + phone); passed {
+		return true, err
+	}
 	return known && t.name != "membership-makes-another-customer", err
 }
 

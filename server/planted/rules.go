@@ -246,7 +246,14 @@ func (g grants) Revoke(by record.By, r grant.RevokeRequest) (grant.Permit, error
 	if g.name == "revoke-of-two-names-takes-the-reference" && r.ExternalRef != nil {
 		r.PermitID = nil
 	}
-	return g.Grants.Revoke(by, r)
+	if g.name == "link-of-a-revocation-by-id-comes-back" && r.ExternalRef == nil && r.PermitID != nil {
+		links.Store("by id "+*r.PermitID, true)
+	}
+	p, err := g.Grants.Revoke(by, r)
+	if g.name == "repeated-revocation-without-its-reason" && r.Reason == nil {
+		p.RevokeReason = ""
+	}
+	return p, err
 }
 
 func (g grants) CancelTerm(by record.By, kind, id string) (grant.Term, error) {

@@ -26,6 +26,24 @@ var listValues = map[string]edge{
 		}
 		p.body["total"], _ = remembered.LoadOrStore("total "+p.r.URL.Path, p.body["total"])
 	}),
+	"opening-without-its-door-name": show(activity, "doorName", func(old any, row map[string]any, _ *reply) any {
+		if row["method"] == "api" {
+			return nil
+		}
+		return old
+	}),
+	"value-after-a-blank-not-found": {routes: activity, ask: func(r *http.Request) {
+		r.URL.RawQuery = strings.ReplaceAll(r.URL.RawQuery, ",%20", ",-")
+	}},
+	"null-doors-of-a-row-are-none": asks(imports, func(body map[string]any) {
+		items, _ := body["items"].([]any)
+		for _, item := range items {
+			row, _ := item.(map[string]any)
+			if ids, given := row["doorIds"]; given && ids == nil {
+				row["doorIds"] = []any{}
+			}
+		}
+	}),
 	"seconds-in-a-list": show("GET /device/v1/devices", "health", func(old any, _ map[string]any, _ *reply) any {
 		health, _ := old.(map[string]any)
 		if since, _, ok := strings.Cut(fmt.Sprint(health["since"]), "."); ok {
