@@ -118,11 +118,7 @@ func suite(t *testing.T, files []*engine.File, o engine.Options) engine.Result {
 	return res
 }
 
-// open is a testbed with virtual time.
-func open(ctx context.Context, dir string, boards int) (w engine.World, err error) {
-	return openWorld(ctx, ofWorld(dir, boards))
-}
-
+// ofWorld is a testbed with virtual time.
 func ofWorld(dir string, boards int) testbed.Config {
 	return testbed.Config{World: world.Default(7, boards), Fleet: true, Virtual: true, DataDir: dir, Control: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)}
 }
