@@ -83,10 +83,6 @@ func misheard(name string, req *msg.Request, next sip.Answer) (status int, reaso
 		if host, port, _ := net.SplitHostPort(req.Source()); host != "127.0.0.2" {
 			req.SetSource(net.JoinHostPort("127.0.0.1", port))
 		}
-	case "sip-trunks-counted-as-one":
-		if host, port, _ := net.SplitHostPort(req.Source()); host == "127.0.0.2" {
-			req.SetSource(net.JoinHostPort("127.0.0.1", port))
-		}
 	}
 	switch status, reason = next(req); {
 	case name == "sip-refusal-says-busy" && status == 603, name == "sip-failure-says-busy" && status == 480:
