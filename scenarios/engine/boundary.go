@@ -80,11 +80,11 @@ func (v *Verbs) looksBack() bool {
 func (c *Call) exchanges() bool { return c.Path.raw == exchangePath }
 
 // term is one part of a time: 36 h, + 1 ms, 5 minutes.
-var term = regexp.MustCompile(`^\s*([+-]?)\s*(\d+(?:\.\d+)?)\s*((?:millisecond|second|minute|hour|day)s?|ms|sec|s|min|m|h|d)`)
+var term = regexp.MustCompile(`^\s*([+-]?)\s*(\d+(?:\.\d+)?)\s*((?:millisecond|second|sec|minute|min|hour|hr|day)s?|ms|s|m|h|d)`)
 
 // units are those of boundaries.
 var units = map[string]time.Duration{
-	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "min": time.Minute, "sec": time.Second,
+	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "min": time.Minute, "sec": time.Second, "hr": time.Hour,
 	"millisecond": time.Millisecond, "second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour,
 }
 

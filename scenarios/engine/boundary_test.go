@@ -14,7 +14,7 @@ func TestTimeOf(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"36 h": 36 * time.Hour, "36 h + 1 ms": 36*time.Hour + time.Millisecond, "900 s - 1 ms": 900*time.Second - time.Millisecond, "48h1ms": 48*time.Hour + time.Millisecond,
 		"10 min": 10 * time.Minute, "10 m": 10 * time.Minute, "59.999 s": 59999 * time.Millisecond, "2 d": 48 * time.Hour,
-		"36 hours": 36 * time.Hour, "5 minutes - 1 second": 299 * time.Second, "1 day": 24 * time.Hour, "90 sec": 90 * time.Second, "36hours1ms": 36*time.Hour + time.Millisecond,
+		"36 hours": 36 * time.Hour, "5 minutes - 1 second": 299 * time.Second, "1 day": 24 * time.Hour, "90 sec": 90 * time.Second, "90 secs": 90 * time.Second, "36 hrs - 5 secs": 36*time.Hour - 5*time.Second, "5 mins": 5 * time.Minute, "36hours1ms": 36*time.Hour + time.Millisecond,
 		"35 h + 35 h": 0, "31st": 0, "60 a minute": 0, "graceSec": 0, "36 h on a fast clock": 0, "10 minutes ahead": 0, "0 s": 0, "": 0, "days=7": 0,
 	} {
 		if got, ok := timeOf(text); got != want || ok != (want > 0) {
