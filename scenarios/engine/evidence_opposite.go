@@ -248,6 +248,9 @@ func (x *frame) evidence(out fields) {
 	}
 	x.res.Moot = x.moot(out)
 	x.file.watch.Passed(s, s.pos.Line, x.res, claims, why)
+	if why == "" {
+		x.unnoticed(out)
+	}
 }
 
 // quiet reports whether a step is only made of steps that asserted nothing.
