@@ -87,9 +87,9 @@ func (s Said) counts(list string, out map[string]any) bool {
 	return s.names("count") && has(out, "count") || s.names("total") && has(out, "total") || s.calls("len", list) || s.calls("count", list)
 }
 
-// names reports whether the step names something.
+// names reports whether the step names a part of its result.
 func (s Said) names(name string) bool {
-	return slices.ContainsFunc(s.Exprs, func(e *expression.Expr) bool {
+	return slices.ContainsFunc(s.spots, func(p spot) bool { return p[0] == name }) || slices.ContainsFunc(s.Exprs, func(e *expression.Expr) bool {
 		_, named := e.Names[name]
 		return named
 	})

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -24,7 +25,7 @@ type valued struct {
 
 // Values notes what a step would not have noticed. In a table, one row that would have is enough.
 func (w *Watch) Values(step any, line int, res *report.Step, v Values) {
-	if len(v.Own) == 0 && len(v.Outer) == 0 {
+	if len(v.Own) == 0 && len(v.Outer) == 0 && len(v.Inside) == 0 {
 		return
 	}
 	w.mu.Lock()
@@ -55,21 +56,27 @@ func noticedOnce(now, was map[string]string) {
 
 // inside is what the steps in a group that claims a clause would not have noticed: "" if one of them would have, or if none
 // looks at what the clause is about.
-func (w *Watch) inside(steps []any, clause string) (unnoticed string) {
+func (w *Watch) inside(steps []any, clause string) string {
+	unnoticed, noticed := w.lookedAt(steps, clause)
+	if noticed {
+		return ""
+	}
+	return unnoticed
+}
+
+func (w *Watch) lookedAt(steps []any, clause string) (unnoticed string, noticed bool) {
 	for _, s := range steps {
 		v := w.values[s]
 		if v == nil {
 			continue
 		}
+		deeper, found := w.lookedAt(v.Inside, clause)
 		what, known := v.Outer[clause]
-		if own, claims := v.Own[clause]; claims && own == "" || known && what == "" {
-			return ""
-		}
-		if unnoticed == "" {
-			unnoticed = what
-		}
+		own, claims := v.Own[clause]
+		noticed = noticed || found || claims && own == "" || known && what == ""
+		unnoticed = cmp.Or(unnoticed, what, deeper)
 	}
-	return unnoticed
+	return unnoticed, noticed
 }
 
 // indifferent are the steps that claim a clause and would not have noticed that it is broken, if no other step that claims
