@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,27 +38,50 @@ func Breaches(clause string, out map[string]any, said Said) (all []Breach) {
 			continue
 		}
 		known := said.beside(out)
-		for nth := 0; ; nth++ {
-			what, most := "", 0
-			changed, _ := replaced(out, field, func(v any) any {
-				others := fields[field](v, known)
-				if len(others) == 0 {
-					return v
-				}
-				most = max(most, len(others))
-				other := others[min(nth, len(others)-1)]
-				if what == "" {
-					what = toldAs(field, other)
-				}
-				return other
-			}).(map[string]any)
-			if nth >= most {
-				break
-			}
-			all = append(all, Breach{what, changed})
+		for _, only := range wordsAt(out, field) {
+			all = append(all, inPlaceOf(only, field, out, func(v any) []any { return fields[field](v, known) })...)
 		}
 	}
 	return append(all, counted(clause, out, said)...)
+}
+
+// inPlaceOf are results in which something else stands in a field wherever it is this text; "" stands for anything.
+func inPlaceOf(text, field string, out map[string]any, others func(v any) []any) (all []Breach) {
+	for nth := 0; ; nth++ {
+		what, most := "", 0
+		changed, _ := replaced(out, field, func(v any) any {
+			list := others(v)
+			if len(list) == 0 || text != "" && v != text {
+				return v
+			}
+			most = max(most, len(list))
+			other := list[min(nth, len(list)-1)]
+			what = cmp.Or(what, toldAs(field, other))
+			return other
+		}).(map[string]any)
+		if nth >= most {
+			return all
+		}
+		all = append(all, Breach{what, changed})
+	}
+}
+
+// fewWords is how many different texts in a field are changed one by one: if all were at once, how many doors are locked might
+// stay the same.
+const fewWords = 8
+
+// wordsAt are the different texts in all fields of this name, just "" if they are many, or no texts.
+func wordsAt(out map[string]any, field string) []string {
+	all := map[string]bool{}
+	replaced(out, field, func(v any) any {
+		text, _ := v.(string)
+		all[text] = true
+		return v
+	})
+	if delete(all, ""); len(all) == 0 || len(all) > fewWords {
+		return []string{""}
+	}
+	return sortedKeys(all)
 }
 
 // longestShown is how long a value may be in a message.

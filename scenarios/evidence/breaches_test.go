@@ -24,10 +24,12 @@ func TestBreaches(t *testing.T) {
 		return m{"date": "2026-03-01", "weekday": "sun", "open": open, "note": note, "intervals": intervals}
 	}
 	permit := m{"data": m{"state": "active", "name": "Ann", "doorIds": []any{"dor_1"}, "startsAt": "2026-03-01T09:00:00.000Z", "endsAt": "2026-03-09T09:00:00.000Z"}}
+	permits := m{"data": []any{m{"state": "active"}, m{"state": "pending"}}}
 	schedule := m{"data": m{"timezone": "Asia/Seoul", "days": []any{day(true, nil), day(false, m{"type": "closure"})}}}
 	again := m{"data": m{"received": 2.0, "created": 0.0, "updated": 0.0, "unchanged": 2.0, "failed": 0.0, "results": []any{row("unchanged"), row("unchanged")}}}
 	failing := m{"data": m{"received": 2.0, "created": 1.0, "updated": 0.0, "unchanged": 0.0, "failed": 1.0, "results": []any{row("created"), row("failed")}}}
 	door := m{"data": m{"health": m{"state": "online"}, "standing": m{"state": "locked"}}}
+	record := m{"records": []any{m{"actor": "guest:*5678", "result": "opened"}}, "count": 1}
 	lines := func(actions ...any) m {
 		list := []any{}
 		for _, a := range actions {
@@ -57,6 +59,8 @@ func TestBreaches(t *testing.T) {
 		{"PERM-3", permit, `data.state != "revoked"`, noticed},
 		{"PERM-7", permit, `data.state in ["active", "pending"]`, "state had been pending"},
 		{"PERM-7", permit, `data.state == "active"`, noticed},
+		{"PERM-7", permits, `count(data, .state == "pending") == 1`, noticed},
+		{"PERM-7", permits, `any(data, .state == "pending") or any(data, .state == "active")`, "state had been pending"},
 		{"HRS-1", schedule, `len(data.days) == 2`, "days had been different"},
 		{"HRS-1", schedule, `data.days[0].open`, noticed},
 		{"HRS-1", schedule, `data.timezone == "Asia/Seoul"`, unknown},
@@ -85,6 +89,11 @@ func TestBreaches(t *testing.T) {
 		{"CMD-1", lines("pulse"), `count >= 1`, noticed},
 		{"CMD-1", lines("pulse"), `first.action in ["pulse", "hold"]`, "action had been hold"},
 		{"OFF-3", lines("hold"), `all(lines, .action in ["hold", "lock", "pulse"])`, "action had been lock"},
+		{"ENT-4", record, `all(records, .actor startsWith "guest:")`, "actor had shown the whole phone"},
+		{"ENT-4", record, `none(records, .actor contains ann.phone)`, noticed},
+		{"ENT-4", record, `all(records, .actor startsWith "guest:" and .result == "opened")`, noticed},
+		{"ENT-4", record, `count < 3`, "there had been 0 records"},
+		{"ENT-4", record, `count > 0`, noticed},
 		{"AUTH-1", m{"data": m{"expiresIn": 900.0}}, `data.expiresIn > 0`, "expiresIn had been 3600"},
 		{"AUTH-1", m{"data": m{"expiresIn": 900.0}}, `data.expiresIn <= 900`, noticed},
 		{"SYNC-1", m{"boards": []any{m{"appliedRevision": 4.0, "desiredRevision": 4.0}}}, `all(boards, .appliedRevision >= 1)`, "appliedRevision had been 3"},
@@ -92,7 +101,7 @@ func TestBreaches(t *testing.T) {
 		{"OFF-3", m{"data": m{"graceSec": 600.0, "channels": m{"1": "hold"}}}, `len(data.channels) == 1`, `channels had been {"1":"close"}`},
 		{"OFF-3", m{"data": m{"graceSec": 600.0, "channels": m{"1": "hold"}}}, `data.channels["1"] == "hold"`, noticed},
 	} {
-		env := m{"before": "2026-03-05T09:00:00.000Z", "door": "dor_1", "command": "cmd_7"}
+		env := m{"before": "2026-03-05T09:00:00.000Z", "door": "dor_1", "command": "cmd_7", "ann": m{"phone": "01099995678"}}
 		maps.Copy(env, c.out)
 		e := must.Get(expression.Compile(c.expect))(t)
 		if got := unnoticed(t, Breaches(c.clause, c.out, Said{Exprs: []*expression.Expr{e}, Env: env}), e, env); got != c.want {

@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ var breaking = map[string]map[string]other{
 	"ENT-1":  {"result": letIn.other, "action": decided.other, "reason": reasons.other},
 	"ENT-2":  {"reason": words{"closed_window": {"no_valid_grant"}, "free_window": {"onsite", "phone", "link"}}.other, "mode": modes.other},
 	"ENT-3":  {"result": letIn.other, "action": decided.other},
-	"ENT-4":  {"actor": unmasked, "actorLabel": unmasked},
+	"ENT-4":  {"actor": unmasked, "actorLabel": unmasked, "result": outcomes.other, "reason": ways.other},
 	"CMD-1":  {"state": held.other, "doorState": held.other, "action": driven.other},
 	"CMD-2":  {"state": held.other, "doorState": held.other},
 	"CMD-3":  {"state": held.other, "doorState": held.other},
@@ -48,18 +49,20 @@ var breaking = map[string]map[string]other{
 }
 
 var (
-	held    = words{"locked": {"unlocked"}, "unlocked": {"locked"}, "open": {"locked"}, "warning": {"locked"}}
-	revoked = words{"revoked": {"active"}}
-	cleared = words{"active": {"revoked"}, "pending": {"revoked"}, "expired": {"revoked"}}
-	waiting = words{"synced": {"waiting"}, "waiting": {"synced"}}
-	modes   = words{"free": {"auth", "closed"}, "closed": {"auth", "free"}, "auth": {"free", "closed"}}
-	driven  = words{"pulse": {"hold"}, "hold": {"pulse"}, "lock": {"hold"}}
-	locking = words{"hold": {"lock"}, "lock": {"hold"}}
-	endings = words{"hold_end": {"command"}, "command": {"hold_end"}}
-	letIn   = words{"opened": {"denied"}, "denied": {"opened"}}
-	reasons = words{"phone": {"no_valid_grant"}, "link": {"no_valid_grant"}, "onsite": {"no_valid_grant"}, "no_valid_grant": {"phone"}}
-	decided = words{"pulse": {"deny"}, "deny": {"pulse"}}
-	resting = words{"hold": {"lock", "pulse"}, "lock": {"hold", "pulse"}, "pulse": {"hold", "lock"}, "off": {"hold", "lock"}}
+	held     = words{"locked": {"unlocked"}, "unlocked": {"locked"}, "open": {"locked"}, "warning": {"locked"}}
+	revoked  = words{"revoked": {"active"}}
+	cleared  = words{"active": {"revoked"}, "pending": {"revoked"}, "expired": {"revoked"}}
+	waiting  = words{"synced": {"waiting"}, "waiting": {"synced"}}
+	modes    = words{"free": {"auth", "closed"}, "closed": {"auth", "free"}, "auth": {"free", "closed"}}
+	outcomes = words{"opened": {"denied"}, "denied": {"opened"}, "held": {"opened"}, "locked": {"opened"}, "offline": {"opened"}, "refused": {"opened"}, "noResponse": {"opened"}}
+	driven   = words{"pulse": {"hold"}, "hold": {"pulse"}, "lock": {"hold"}}
+	locking  = words{"hold": {"lock"}, "lock": {"hold"}}
+	endings  = words{"hold_end": {"command"}, "command": {"hold_end"}}
+	letIn    = words{"opened": {"denied"}, "denied": {"opened"}}
+	ways     = words{"phone": {"link"}, "link": {"phone"}, "onsite": {"phone"}, "api": {"phone"}, "free_window": {"phone"}, "no_valid_grant": {"phone"}}
+	reasons  = words{"phone": {"no_valid_grant"}, "link": {"no_valid_grant"}, "onsite": {"no_valid_grant"}, "no_valid_grant": {"phone"}}
+	decided  = words{"pulse": {"deny"}, "deny": {"pulse"}}
+	resting  = words{"hold": {"lock", "pulse"}, "lock": {"hold", "pulse"}, "pulse": {"hold", "lock"}, "off": {"hold", "lock"}}
 )
 
 // words are those of a closed list, with those that would break the promise instead of each.
@@ -74,13 +77,21 @@ func both(a, b other) other {
 	return func(v any, known []any) []any { return append(a(v, known), b(v, known)...) }
 }
 
-// unmasked is who came in, with the whole phone.
-func unmasked(v any, _ []any) []any {
+// unmasked is who came in, with the whole phone: anybody's, or one that the step names.
+func unmasked(v any, known []any) []any {
 	if s, _ := v.(string); s == "" {
 		return nil
 	}
-	return []any{"guest:01012345678"}
+	out := []any{"guest:01012345678"}
+	for _, k := range known {
+		if phone, ok := k.(string); ok && wholePhone.MatchString(phone) {
+			out = append(out, "guest:"+phone)
+		}
+	}
+	return out
 }
+
+var wholePhone = regexp.MustCompile(`^\d{8,}$`)
 
 // instead are fixed values, for those of the same kind.
 func instead(values ...any) other {
@@ -114,14 +125,17 @@ func otherIDs(id string) other {
 	}
 }
 
-// otherTimes are an hour earlier and later, and the times that the step compares it with.
+// day is a day of 24 hours.
+const day = 24 * time.Hour
+
+// otherTimes are an hour or a day earlier and later, and the times that the step compares it with.
 func otherTimes(v any, known []any) (out []any) {
 	s, _ := v.(string)
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return nil
 	}
-	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+	for _, by := range []time.Duration{time.Hour, -time.Hour, day, -day} {
 		out = append(out, at.Add(by).UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
 	for _, k := range known {
