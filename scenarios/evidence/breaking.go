@@ -54,15 +54,17 @@ var (
 	cleared  = words{"active": {"revoked"}, "pending": {"revoked"}, "expired": {"revoked"}}
 	waiting  = words{"synced": {"waiting"}, "waiting": {"synced"}}
 	modes    = words{"free": {"auth", "closed"}, "closed": {"auth", "free"}, "auth": {"free", "closed"}}
-	outcomes = words{"opened": {"denied"}, "denied": {"opened"}, "held": {"opened"}, "locked": {"opened"}, "offline": {"opened"}, "refused": {"opened"}, "noResponse": {"opened"}}
-	driven   = words{"pulse": {"hold"}, "hold": {"pulse"}, "lock": {"hold"}}
-	locking  = words{"hold": {"lock"}, "lock": {"hold"}}
-	endings  = words{"hold_end": {"command"}, "command": {"hold_end"}}
-	letIn    = words{"opened": {"denied"}, "denied": {"opened"}}
-	ways     = words{"phone": {"link"}, "link": {"phone"}, "onsite": {"phone"}, "api": {"phone"}, "free_window": {"phone"}, "no_valid_grant": {"phone"}}
-	reasons  = words{"phone": {"no_valid_grant"}, "link": {"no_valid_grant"}, "onsite": {"no_valid_grant"}, "no_valid_grant": {"phone"}}
-	decided  = words{"pulse": {"deny"}, "deny": {"pulse"}}
-	resting  = words{"hold": {"lock", "pulse"}, "lock": {"hold", "pulse"}, "pulse": {"hold", "lock"}, "off": {"hold", "lock"}}
+	outcomes = words{
+		"opened": {"denied"}, "denied": {"opened"}, "held": {"opened"}, "locked": {"opened"}, "offline": {"opened"}, "refused": {"opened"}, "noResponse": {"opened"},
+	}
+	driven  = words{"pulse": {"hold"}, "hold": {"pulse"}, "lock": {"hold"}}
+	locking = words{"hold": {"lock"}, "lock": {"hold"}}
+	endings = words{"hold_end": {"command"}, "command": {"hold_end"}}
+	letIn   = words{"opened": {"denied"}, "denied": {"opened"}}
+	ways    = words{"phone": {"link"}, "link": {"phone"}, "onsite": {"phone"}, "api": {"phone"}, "free_window": {"phone"}, "no_valid_grant": {"phone"}}
+	reasons = words{"phone": {"no_valid_grant"}, "link": {"no_valid_grant"}, "onsite": {"no_valid_grant"}, "no_valid_grant": {"phone"}}
+	decided = words{"pulse": {"deny"}, "deny": {"pulse"}}
+	resting = words{"hold": {"lock", "pulse"}, "lock": {"hold", "pulse"}, "pulse": {"hold", "lock"}, "off": {"hold", "lock"}}
 )
 
 // words are those of a closed list, with those that would break the promise instead of each.
