@@ -55,7 +55,8 @@ var (
 	waiting  = words{"synced": {"waiting"}, "waiting": {"synced"}}
 	modes    = words{"free": {"auth", "closed"}, "closed": {"auth", "free"}, "auth": {"free", "closed"}}
 	outcomes = words{
-		"opened": {"denied"}, "denied": {"opened"}, "held": {"opened"}, "locked": {"opened"}, "offline": {"opened"}, "refused": {"opened"}, "noResponse": {"opened"},
+		"opened": {"denied"}, "denied": {"opened"}, "held": {"opened"}, "locked": {"opened"},
+		"offline": {"opened"}, "refused": {"opened"}, "noResponse": {"opened"},
 	}
 	driven  = words{"pulse": {"hold"}, "hold": {"pulse"}, "lock": {"hold"}}
 	locking = words{"hold": {"lock"}, "lock": {"hold"}}
