@@ -33,6 +33,7 @@ type view struct {
 	Capacity plot.Chart
 	Falls    []fall
 	Whole    float64 // ms that the width of the falls stands for
+	Longest  string
 	Included string
 }
 
@@ -42,7 +43,7 @@ func (v view) Rows() []Outcome { return v.rows() }
 // HTML is the report as one self-contained page, failures first.
 func (r Result) HTML() string {
 	var b strings.Builder
-	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases), whole(r.Phases), r.included()}); err != nil {
+	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases), whole(r.Phases), longest(r.Phases), r.included()}); err != nil {
 		return "<pre>" + template.HTMLEscapeString(r.Text()) + "</pre>"
 	}
 	return b.String()
@@ -71,8 +72,9 @@ func plots(r Result) []plot.Chart {
 	}
 	out := []plot.Chart{
 		chart("rate", "Rate", "requests per second", over("sent", 1, func(p Point) float64 { return float64(p.Sent) }), over("planned", 12, func(p Point) float64 { return float64(p.Planned) })),
-		chart("latency", "Latency from the scheduled send", "ms", over("p50", 1, func(p Point) float64 { return p.P50 }), over("p99", 4, func(p Point) float64 { return p.P99 }),
-			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag })),
+		chart("latency", "Latency from the scheduled send", "ms", r.limited(
+			over("p50", 1, func(p Point) float64 { return p.P50 }), over("p99", 4, func(p Point) float64 { return p.P99 }),
+			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag }))...),
 		chart("outcomes", "Outcomes", "requests per second", by...),
 	}
 	return append(append(out, r.Lab.charts(chart, r.badDisks(end))...), distribution(r))
@@ -80,6 +82,31 @@ func plots(r Result) []plot.Chart {
 
 // outcomeColors are the colours of outcomes: each has its own.
 var outcomeColors = []int{2, 6, 5, 4, 3, 1, 7, 13, 8, 9, 14, 12, 11, 10, 15}
+
+// limitColors are the colours of limits in the plot of latencies. More limits than these would hide what they limit.
+var limitColors = []int{10, 14, 15, 13}
+
+// limited adds to the lines of latencies the limits that the plan sets them. One that is far above all of them is left out,
+// because the plot would be empty below it.
+func (r Result) limited(lines ...plot.Line) []plot.Line {
+	top := 0.0
+	for _, l := range lines {
+		for _, p := range l.Points {
+			top = max(top, p.Y)
+		}
+	}
+	limits := 0
+	for _, t := range r.Thresholds {
+		from, to, name := r.within(t.Name)
+		l, err := parseThreshold(name, t.Limit)
+		if err != nil || !l.latency() || l.value > 2*top || limits == len(limitColors) {
+			continue
+		}
+		lines = append(lines, plot.Line{Name: "limit of " + t.Name, Color: limitColors[limits], Points: []plot.Point{{X: from, Y: l.value}, {X: to, Y: l.value}}})
+		limits++
+	}
+	return lines
+}
 
 // marks are what the plan changes on the way: named stages and faults.
 func (r Result) marks() (out []plot.Mark) {
