@@ -79,3 +79,15 @@ steps:
 		t.Errorf("%d paths are missing, want 2:\n%s", n, errs)
 	}
 }
+
+// TestMissingFileNamesItsNeighbour: a mistyped path says which file beside it was probably meant.
+func TestMissingFileNamesItsNeighbour(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must.OK(t, os.WriteFile(filepath.Join(dir, "outage.yaml"), []byte("steps: []"), 0o600))
+	missing := filepath.Join(dir, "outtage.yaml")
+	code, _, errs := runQuietly(t.Context(), "check", "lint", missing)
+	if want := "doorlab: " + missing + ": no such file or directory, did you mean " + filepath.Join(dir, "outage.yaml") + "?\n"; code != codeUsage || errs != want {
+		t.Errorf("got exit %d and %q, want %d and %q", code, errs, codeUsage, want)
+	}
+}
