@@ -192,6 +192,7 @@ things, applies load, and checks every promise against the relays' own journals.
 	root.Version = build()
 	root.SetVersionTemplate("doorlab {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
+	cobra.AddTemplateFunc("flagUsages", usages)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(flagError)
 	for _, g := range []struct {
@@ -329,8 +330,7 @@ Usage:
 {{else}}Commands:{{range .Commands}}{{if .IsAvailableCommand}}
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}
 {{end}}{{end}}{{if .HasAvailableLocalFlags}}
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{flagUsages .}}
 {{end}}{{if .HasAvailableLocalFlags}}
 Every flag can be set by an environment variable: --http is DOORLAB_HTTP. Flags override the
 environment{{if .LocalFlags.Lookup "config"}}, which overrides the --config file{{end}}.
