@@ -28,7 +28,7 @@ func (f Failure) Text() string {
 	}
 	if f.Step != nil {
 		for _, e := range f.Step.Evidence {
-			fmt.Fprintf(&b, "\n%s: %s counted\n", e.Name, amount.Number(e.Count))
+			fmt.Fprintf(&b, "\n%s: %s\n", e.Name, amount.Many(e.Count, "item"))
 			for _, item := range e.Items {
 				b.WriteString("  " + item + "\n")
 			}
