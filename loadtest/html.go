@@ -84,7 +84,7 @@ func plots(r Result) []plot.Chart {
 var outcomeColors = []int{2, 6, 5, 4, 3, 1, 7, 13, 8, 9, 14, 12, 11, 10, 15}
 
 // limitColors are the colours of limits in the plot of latencies. More limits than these would hide what they limit.
-var limitColors = []int{10, 14, 15, 13}
+var limitColors = []int{13, 15, 14, 10}
 
 // limited adds to the lines of latencies the limits that the plan sets them. One that is far above all of them is left out,
 // because the plot would be empty below it.
@@ -97,15 +97,25 @@ func (r Result) limited(lines ...plot.Line) []plot.Line {
 	}
 	limits := 0
 	for _, t := range r.Thresholds {
-		from, to, name := r.within(t.Name)
-		l, err := parseThreshold(name, t.Limit)
-		if err != nil || !l.latency() || l.value > 2*top || limits == len(limitColors) {
+		from, to, l := r.latencyLimit(t)
+		if l == 0 || l > 2*top || limits == len(limitColors) {
 			continue
 		}
-		lines = append(lines, plot.Line{Name: "limit of " + t.Name, Color: limitColors[limits], Points: []plot.Point{{X: from, Y: l.value}, {X: to, Y: l.value}}})
+		lines = append(lines, plot.Line{Name: "limit of " + t.Name, Color: limitColors[limits], Points: []plot.Point{{X: from, Y: l}, {X: to, Y: l}}})
 		limits++
 	}
 	return lines
+}
+
+// latencyLimit is the limit of a threshold on latencies in ms, and the seconds of the run for which it holds; 0 for other
+// thresholds.
+func (r Result) latencyLimit(t Threshold) (from, to, limit float64) {
+	from, to, name := r.within(t.Name)
+	l, err := parseThreshold(name, t.Limit)
+	if err != nil || !l.latency() {
+		return from, to, 0
+	}
+	return from, to, l.value
 }
 
 // marks are what the plan changes on the way: named stages and faults.
@@ -146,16 +156,32 @@ func percentiles(l Latency) (list []plot.Point) {
 	return list
 }
 
+// roomAbove is how far above the highest limit the plot of a search goes, as a multiple of that limit: one step far beyond the
+// capacity would otherwise press all others flat.
+const roomAbove = 4
+
 // capacity is what a search finds: latency by rate.
 func capacity(r Result) plot.Chart {
 	steps := slices.Clone(r.Search)
 	slices.SortFunc(steps, func(a, b Step) int { return int(math.Copysign(1, a.Rate-b.Rate)) })
 	c := plot.Chart{ID: "capacity", Title: "Capacity", Unit: "ms of latency by rate", Lines: []plot.Line{{Name: "p50", Color: 1}, {Name: "p99", Color: 4}}}
+	most := 0.0
 	for _, s := range steps {
-		c.To = max(c.To, s.Rate)
+		c.To, most = max(c.To, s.Rate), max(most, s.P99)
 		c.Lines[0].Points = append(c.Lines[0].Points, plot.Point{X: s.Rate, Y: s.P50})
 		c.Lines[1].Points = append(c.Lines[1].Points, plot.Point{X: s.Rate, Y: s.P99})
 		c.X = append(c.X, plot.Tick{X: s.Rate, Text: perSecond(s.Rate)})
+	}
+	for _, t := range r.Thresholds {
+		if _, _, limit := r.latencyLimit(t); limit > 0 && len(c.Lines)-2 < len(limitColors) {
+			c.Lines = append(c.Lines, plot.Line{Name: "limit of " + t.Name, Color: limitColors[len(c.Lines)-2], Points: []plot.Point{{X: 0, Y: limit}, {X: c.To, Y: limit}}})
+			c.Max = max(c.Max, roomAbove*limit)
+		}
+	}
+	if c.Max >= most {
+		c.Max = 0
+	} else if c.Max > 0 {
+		c.Note = "Where requests took longer than " + ms(c.Max) + ", the lines run along the edge."
 	}
 	for len(c.X) > 7 { // labels would overlap
 		var half []plot.Tick

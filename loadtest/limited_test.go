@@ -38,3 +38,18 @@ func TestTheLongestPhaseIsNamedWithItsOwner(t *testing.T) {
 		t.Errorf("without phases: got %q, want nothing", got)
 	}
 }
+
+// TestCapacityShowsTheLimit: a step far beyond the capacity doesn't press the others flat, and the plot says so; one within
+// reach leaves it as it is.
+func TestCapacityShowsTheLimit(t *testing.T) {
+	t.Parallel()
+	r := Result{Thresholds: []Threshold{{Name: "p99_reported", Limit: "500ms"}}, Search: []Step{{Rate: 200, P50: 90, P99: 400}, {Rate: 400, P50: 9000, P99: 28000}}}
+	c := capacity(r)
+	if c.Max != 2000 || c.Note != "Where requests took longer than 2 s, the lines run along the edge." || c.Lines[2].Name != "limit of p99_reported" {
+		t.Errorf("got a plot up to %g (%q) with %d lines, want one up to 2000 that says so, with the limit", c.Max, c.Note, len(c.Lines))
+	}
+	r.Search[1].P99 = 1500
+	if c = capacity(r); c.Max != 0 || c.Note != "" {
+		t.Errorf("got a plot up to %g (%q), want the whole of it", c.Max, c.Note)
+	}
+}

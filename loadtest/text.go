@@ -45,6 +45,9 @@ func (r Result) Text() string {
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", r.Line())
+	if r.Verdict == Invalid {
+		b.WriteString("what to do about it: docs/load-testing.md#invalid\n")
+	}
 	return b.String()
 }
 
