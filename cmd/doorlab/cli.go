@@ -277,6 +277,8 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		if best != "" {
 			hint = ", did you mean --" + best + "?"
+		} else if owner := ownerOf(c, name); owner != nil {
+			return usagef("--%s stands before its command, write it after: %s --%s ...", name, owner.CommandPath(), name)
 		}
 		return usagef("%s ('%s --help' lists them)", of(c, "unknown flag --"+name+hint), c.CommandPath())
 	}

@@ -76,3 +76,20 @@ func usages(c *cobra.Command) string {
 	add("Other flags", rest)
 	return strings.Join(out, "\n\n")
 }
+
+// ownerOf is a command that has a flag of that name, if it was given to doorlab itself: the one that people most likely mean. nil
+// without any.
+func ownerOf(c *cobra.Command, name string) *cobra.Command {
+	if c.HasParent() {
+		return nil
+	}
+	common := []string{"load", "check", "up"}
+	best := -1
+	var owner *cobra.Command
+	for _, sub := range c.Commands() {
+		if rank := slices.Index(common, sub.Name()); sub.Flags().Lookup(name) != nil && (owner == nil || rank > best) {
+			owner, best = sub, rank
+		}
+	}
+	return owner
+}

@@ -55,3 +55,18 @@ func TestHelpGroupsManyFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagBeforeItsCommand: doorlab itself has no flags, so one that stands before the command is sent after it.
+func TestFlagBeforeItsCommand(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string]string{
+		"--clock":  "doorlab: --clock stands before its command, write it after: doorlab up --clock ...\n",
+		"--smoke":  "doorlab: --smoke stands before its command, write it after: doorlab check --smoke ...\n",
+		"--xyzzy":  "doorlab: unknown flag --xyzzy ('doorlab --help' lists them)\n",
+		"--verson": "doorlab: unknown flag --verson, did you mean --version? ('doorlab --help' lists them)\n",
+	} {
+		if code, _, errs := runQuietly(t.Context(), flag, "x"); code != codeUsage || errs != want {
+			t.Errorf("%s: got exit %d and %q, want %d and %q", flag, code, errs, codeUsage, want)
+		}
+	}
+}
