@@ -21,7 +21,11 @@ func (f Failure) Text() string {
 		fmt.Fprintf(&b, "\nat %s\n", where)
 	}
 	for _, l := range f.YAML {
-		fmt.Fprintf(&b, "%5d | %s\n", l.Line, l.Text)
+		mark := "|"
+		if l.Here {
+			mark = ">"
+		}
+		fmt.Fprintf(&b, "%5d %s %s\n", l.Line, mark, l.Text)
 	}
 	for _, x := range f.Exchanges() {
 		b.WriteString("\n" + x.Text())
