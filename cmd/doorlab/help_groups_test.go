@@ -47,7 +47,7 @@ func TestHelpGroupsManyFlags(t *testing.T) {
 	}
 	for name, groups := range groupsOf {
 		for _, g := range groups {
-			for _, f := range strings.Fields(g.flags) {
+			for f := range strings.FieldsSeq(g.flags) {
 				if !known[f] {
 					t.Errorf("%s: the group %q names --%s, which no command has", name, g.title, f)
 				}

@@ -91,3 +91,15 @@ func TestMissingFileNamesItsNeighbour(t *testing.T) {
 		t.Errorf("got exit %d and %q, want %d and %q", code, errs, codeUsage, want)
 	}
 }
+
+// TestInvalidNamesThePageAboutEvidence: whoever writes a scenario that proves nothing learns where the rules are.
+func TestInvalidNamesThePageAboutEvidence(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "nothing.yaml")
+	must.OK(t, os.WriteFile(file, []byte("steps: [{log: hello}]"), 0o600))
+	code, out, errs := runQuietly(t.Context(), "check", "--boards", "1", "--out", filepath.Join(dir, "run"), file)
+	if code != codeInvalid || !strings.Contains(errs, "docs/evidence.md\n") {
+		t.Errorf("got exit %d, want %d and the page about evidence\n%s%s", code, codeInvalid, out, errs)
+	}
+}

@@ -50,7 +50,7 @@ var shared = template.FuncMap{
 	"many": amount.Many, "took": took, "tookMs": func(ms float64) string { return took(ms / 1000) },
 	"pretty": pretty, "lanes": lanes, "exercised": exercised, "idle": idle,
 	"routine": history.Routine, "caught": caught,
-	"last":    func(i, n int) bool { return i == n-1 },
+	"last": func(i, n int) bool { return i == n-1 },
 }
 
 // caught is what a ledger says about planted bugs, for a column whose head says what the numbers are.
