@@ -288,6 +288,14 @@ func (c *Content) link(tokenHash string) (phoneHash string, ok bool) {
 	return it.grant.PhoneHash, true
 }
 
+// holder is the phone hash of a link's permit, even of a revoked one; "" = no such link.
+func (c *Content) holder(tokenHash string) string {
+	if it := c.find().byToken[tokenHash]; it != nil {
+		return it.grant.PhoneHash
+	}
+	return ""
+}
+
 // Snapshot is a Sync that produces this content from nothing.
 func (c *Content) Snapshot() wire.Sync {
 	y := wire.Sync{To: c.Revision, Snapshot: true, Timezone: c.Timezone, PhoneKey: c.PhoneKey, Hours: c.Hours, Digest: c.Digest()}

@@ -232,7 +232,7 @@ func TestOnSiteReasons(t *testing.T) {
 	permit := func(id, phone, token string, from, to int64, doors ...string) access.Grant {
 		return access.Grant{ID: id, Kind: access.KindPermit, PhoneHash: phone, TokenHash: token, Doors: doors, StartsAt: from, EndsAt: to}
 	}
-	revoked := permit("pmt_r", "revoked", "", wall-1, wall+hour, "dor_1")
+	revoked := permit("pmt_r", "revoked", "dead", wall-1, wall+hour, "dor_1")
 	revoked.Revoked = true
 	y := snapshot(5, permit("pmt_1", "ok", "tok", wall-1, wall+hour, "dor_1"), permit("pmt_2", "soon", "", wall+1, wall+hour, "dor_1"),
 		permit("pmt_3", "gone", "", wall-2, wall, "dor_1"), revoked, grantOf("mem_1", "member", ""))
@@ -245,7 +245,14 @@ func TestOnSiteReasons(t *testing.T) {
 	}
 	b.want("scope", b.present("ok", "dor_2"), "denied door_out_of_scope")
 	b.want("link", b.presented(Event{Kind: Present, DoorID: "dor_1", TokenHash: "tok"}), "opened onsite")
+	if r := b.s.Records[len(b.s.Records)-1]; r.HolderHash != "ok" || r.PhoneHash != "" {
+		t.Errorf("by a link: held by %q, shown %q, want the holder that the board knows", r.HolderHash, r.PhoneHash)
+	}
 	b.want("dead link", b.presented(Event{Kind: Present, DoorID: "dor_1", TokenHash: "old"}), "denied link_invalid")
+	b.want("revoked link", b.presented(Event{Kind: Present, DoorID: "dor_1", TokenHash: "dead"}), "denied link_invalid")
+	if rs := b.s.Records; rs[len(rs)-2].HolderHash != "" || rs[len(rs)-1].HolderHash != "revoked" {
+		t.Errorf("by links that open nothing: held by %q and %q, want nobody, and whom it was revoked for", rs[len(rs)-2].HolderHash, rs[len(rs)-1].HolderHash)
+	}
 	b.acted()
 	mode := func(m string) {
 		ws := []access.Window{{ID: "pol_1", DoorID: "dor_1", Ref: access.RefAlways, Mode: m, CreatedAt: 1}}

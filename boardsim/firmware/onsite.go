@@ -18,6 +18,9 @@ func (m *machine) present() {
 	a := access.Decide(m.question()) // [OFF-1]
 	r := wire.Record{Seq: m.Seq + 1, DoorID: m.ev.DoorID, At: m.ev.Wall, Result: vocab.Denied, Reason: a.Reason, GrantID: a.Grant,
 		PhoneHash: m.ev.PhoneHash, TokenHash: m.ev.TokenHash, PhoneHead: m.ev.PhoneHead, PhoneTail: m.ev.PhoneTail}
+	if r.TokenHash != "" {
+		r.HolderHash = m.Content.holder(r.TokenHash)
+	}
 	d := m.door(i)
 	if a.Allow {
 		cause := CauseOnsite

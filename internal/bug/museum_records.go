@@ -48,6 +48,7 @@ var records = []Bug{
 	check("audit-by-nobody", "ENT-4", "the log of reads names the key", "records_values"),
 	check("audit-without-count", "ENT-4", "the log of reads says how much was read", "records_values"),
 	check("board-record-of-nobody", "ENT-4 OFF-4", "a board's record names the guest, masked", "sync_permits outage_36h records_values"),
+	check("record-names-the-next-holder", "ENT-4", "the record of a link in an outage names who had it, although the permit is somebody else's when the board is back", "outage_links"),
 	check("presented-link-of-nobody", "ENT-4", "the record of a link that a closed window denied names its holder, masked", "entry_windows"),
 }
 

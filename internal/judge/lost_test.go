@@ -96,8 +96,8 @@ func TestRestartsLongAfterAReport(t *testing.T) {
 	}
 }
 
-// TestRecordsShowWhoCame: a board's record shows the phone that was presented, masked as its ends are, and where. Whom a
-// credited grant names may be somebody else by now.
+// TestRecordsShowWhoCame: a board's record shows the phone that was presented, masked as its ends are, and where, even if
+// the credited grant is somebody else's by now.
 func TestRecordsShowWhoCame(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -108,7 +108,7 @@ func TestRecordsShowWhoCame(t *testing.T) {
 		"as presented":          {"", func(e *history.Event) { e.Text = "010-****-1234" }, false},
 		"without its beginning": {"", func(e *history.Event) { e.Text = "1234" }, true},
 		"somebody else":         {"", func(e *history.Event) { e.Text = "010-****-9999" }, true},
-		"by a grant":            {"pmt_3", func(e *history.Event) { e.Text = "010-****-9999" }, false},
+		"the grant's holder":    {"pmt_3", func(e *history.Event) { e.Text = "010-****-9999" }, true},
 		"at another door":       {"", func(e *history.Event) { e.DoorID = doorOf("brd_1", 2) }, true},
 	} {
 		h := oneBoard()

@@ -114,7 +114,7 @@ func (v *View) uploaded(t *tally, b *board, inOutage bool) int {
 			if r.Result != "" && (r.Result != e.Result || r.Reason != e.Reason && e.Result == vocab.Denied) {
 				t.bad(r, "record %d of %s says %s, the board %s", e.RecordSeq, b.id, said(r), said(e))
 			}
-			if shown := r.GrantID == "" && r.Text != "" && e.Text != ""; shown && r.Text != e.Text || r.DoorID != "" && r.DoorID != e.DoorID { // a grant may have passed to another phone
+			if r.Text != "" && e.Text != "" && r.Text != e.Text || r.DoorID != "" && r.DoorID != e.DoorID {
 				t.bad(r, "record %d of %s shows %s at %s, but it was %s at %s", e.RecordSeq, b.id, r.Text, r.DoorID, e.Text, e.DoorID) // [ENT-4] [OFF-4]
 			}
 		case b.dropped[e.RecordSeq] || v.lost(b, e, due) || strange(e):

@@ -245,8 +245,10 @@ type Record struct {
 	// Who was presented: a hash, never the phone or the token.
 	PhoneHash string `json:"phoneHash,omitempty"`
 	TokenHash string `json:"tokenHash,omitempty"`
-	PhoneHead string `json:"phoneHead,omitempty"` // first three digits of a phone of ten or more, for the label
-	PhoneTail string `json:"phoneTail,omitempty"` // last four digits, for masking
+	// HolderHash is the phone hash of the presented link's permit, as the board knew it: whom the record shows.
+	HolderHash string `json:"holderHash,omitempty"`
+	PhoneHead  string `json:"phoneHead,omitempty"` // first three digits of a phone of ten or more, for the label
+	PhoneTail  string `json:"phoneTail,omitempty"` // last four digits, for masking
 }
 
 // Records is a batch of at most 100 records, oldest first.

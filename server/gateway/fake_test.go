@@ -59,9 +59,12 @@ func (t memRecords) DoorName(string) (string, error) { return "", nil }
 func (t memRecords) Credited(string, string) (record.Credited, error) {
 	return record.Credited{}, nil // not one of the place's grants
 }
-func (t memRecords) Holder(string, string) (string, error) { return "", nil }
-func (t memRecords) InsertEvent(record.Event) error        { return nil }
-func (t memRecords) InsertAudit(record.Audit) error        { return nil }
+func (t memRecords) CreditedLink(string, string) (record.Credited, error) {
+	return record.Credited{}, nil
+}
+func (t memRecords) EarlierHolders(string) ([]record.Holder, error) { return nil, nil }
+func (t memRecords) InsertEvent(record.Event) error                 { return nil }
+func (t memRecords) InsertAudit(record.Audit) error                 { return nil }
 func (t memRecords) SaveBoardState(st board.State) error {
 	t.s.states[st.BoardID] = st
 	return nil

@@ -260,6 +260,10 @@ func (t recordTx) InsertRecord(r record.Record) (bool, error) {
 				return false, err
 			}
 		}
+	case "record-names-the-next-holder":
+		if c, err := t.Tx.Credited(r.GrantID, r.PlaceID); r.Source == record.FromBoard && err == nil && c.Phone != "" {
+			r.Actor, r.ActorLabel = access.MaskPhone(c.Phone)
+		}
 	case "policies-not-recorded":
 		if r.Result == vocab.Changed {
 			return false, nil

@@ -91,12 +91,12 @@ func (s grantStore) ListGrants(placeID, kind string, q grant.ListQuery) ([]grant
 	return list, total, err
 }
 
-// Holder doesn't look for whom a link was sent to.
-func (t recordTx) Holder(tokenHash, placeID string) (string, error) {
+// CreditedLink doesn't look for whom a link was sent to.
+func (t recordTx) CreditedLink(tokenHash, placeID string) (record.Credited, error) {
 	if t.name == "presented-link-of-nobody" {
-		return "", nil
+		return record.Credited{}, nil
 	}
-	return t.Tx.Holder(tokenHash, placeID)
+	return t.Tx.CreditedLink(tokenHash, placeID)
 }
 
 // narrowed leaves out hours' windows of a door that has a newer one for always.

@@ -24,9 +24,10 @@ type Tx interface {
 	DoorName(doorID string) (string, error) // "" = no such door
 	// Credited reads what a record needs of a grant of the place; zero = no such grant.
 	Credited(grantID, placeID string) (Credited, error)
-	// Holder is the phone of the person to whom a valid link of the place was sent, found by the hash that boards have;
-	// "" = no such link.
-	Holder(tokenHash, placeID string) (phone string, err error)
+	// CreditedLink is Credited for the permit of a link, found by the hash that boards have; zero = no such link.
+	CreditedLink(tokenHash, placeID string) (Credited, error)
+	// EarlierHolders are those whom a grant was for before it was somebody else's, latest first.
+	EarlierHolders(grantID string) ([]Holder, error)
 	// InsertRecord writes a record. If its Dedupe or CommandID exists already, it changes nothing and fresh is false.
 	InsertRecord(r Record) (fresh bool, err error)
 	// RecordOfCommand finds a command's record. Errors: fail.ErrNotFound.
@@ -43,6 +44,13 @@ type Credited struct {
 	Phone, ExternalRef   string
 	Terms                access.Grant // as boards know them
 	CreatedAt, UpdatedAt time.Time    // equal: its terms have never changed
+}
+
+// Holder is whom a grant was for, until it was somebody else's.
+type Holder struct {
+	PhoneHash    string // as boards know it
+	Actor, Label string // as records show it
+	Until        time.Time
 }
 
 // Keep writes a record and what follows from it: the event, and the use of a credited permit. If the record exists

@@ -40,15 +40,15 @@ func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error
 				u.Bad++
 				continue
 			}
-			c, err := whom(tx, b.PlaceID, r)
+			c, shown, err := whom(tx, b.PlaceID, r)
 			if err != nil {
 				return err
 			}
 			uncredited := r.GrantID != "" && r.Result == vocab.Opened && !usable(c, r)
 			if uncredited {
-				r.GrantID, c = "", Credited{}
+				r.GrantID, c, shown = "", Credited{}, mask(r, "")
 			}
-			ok, err := keep(tx, onsite(b, r, c), &c, now)
+			ok, err := keep(tx, onsite(b, r, shown), &c, now)
 			if err != nil {
 				return err
 			}
@@ -64,16 +64,51 @@ func (k Keeper) Upload(b board.State, list []wire.Record) (u Uploaded, err error
 	return u, err
 }
 
-// whom reads whom a record names: the holder of its grant, or of the link that was presented when a window was free or
-// closed. Nobody was let in by such a link: it shows its holder, no more.
-func whom(tx Tx, placeID string, r wire.Record) (c Credited, err error) {
+// person is somebody as a record shows them, see access.MaskPhone.
+type person struct{ actor, label string }
+
+// whom reads the grant that a record names, and finds out who came: the holder of that grant, or of the link that was
+// presented when a window was free or closed. Nobody was let in by such a link: it shows its holder, no more.
+func whom(tx Tx, placeID string, r wire.Record) (c Credited, who person, err error) {
+	var of Credited
 	switch {
 	case r.GrantID != "":
-		return tx.Credited(r.GrantID, placeID)
+		c, err = tx.Credited(r.GrantID, placeID)
+		of = c
 	case r.TokenHash != "":
-		c.Phone, err = tx.Holder(r.TokenHash, placeID)
+		of, err = tx.CreditedLink(r.TokenHash, placeID)
 	}
-	return c, err
+	if err != nil {
+		return c, who, err
+	}
+	if r.PhoneTail == "" && of.Terms.ID != "" {
+		who, err = holder(tx, of, r)
+		return c, who, err
+	}
+	return c, mask(r, of.Phone), nil
+}
+
+// holder is whom a board let in, or turned away, without having been shown a phone. The grant may be somebody else's by
+// now, and the board may not have heard of it: it says whom it had in mind by the hash of a phone. A board that doesn't
+// say it can't have meant those who came after the record.
+func holder(tx Tx, c Credited, r wire.Record) (person, error) {
+	if r.HolderHash == c.Terms.PhoneHash || r.HolderHash == "" && r.At >= c.UpdatedAt.UnixMilli() {
+		return mask(r, c.Phone), nil
+	}
+	earlier, err := tx.EarlierHolders(c.Terms.ID)
+	if err != nil {
+		return person{}, err
+	}
+	who := mask(r, c.Phone)
+	if r.HolderHash != "" {
+		who = mask(r, "") // nobody whom the server knows
+	}
+	for _, h := range earlier { // the last one to fit was the first to hold it after the record
+		if h.PhoneHash == r.HolderHash || r.HolderHash == "" && h.Until.UnixMilli() > r.At {
+			who = person{h.Actor, h.Label}
+		}
+	}
+	return who, nil
 }
 
 // olderContent is how long a board may decide by outdated terms: as long as it may decide without the server, plus how
@@ -117,19 +152,17 @@ func acceptable(b board.State, r wire.Record, now time.Time) bool {
 
 // onsite is a board's record as it is stored. Records of the same board with equal sequence and time are the same; a
 // board that lost its flash counts from 1 again.
-func onsite(b board.State, r wire.Record, c Credited) Record {
+func onsite(b board.State, r wire.Record, who person) Record {
 	at := time.UnixMilli(r.At).UTC()
-	actor, label := shown(r, c)
 	return Record{PlaceID: b.PlaceID, DoorID: r.DoorID, Result: r.Result, Reason: r.Reason, Method: vocab.Onsite,
-		Actor: actor, ActorLabel: label, GrantID: r.GrantID, Source: FromBoard,
+		Actor: who.actor, ActorLabel: who.label, GrantID: r.GrantID, Source: FromBoard,
 		Dedupe:  fmt.Sprintf("%s/%d/%d", b.BoardID, r.Seq, r.At), // [OFF-4]
 		BoardID: b.BoardID, BoardSeq: r.Seq, RequestedAt: at, OccurredAt: at}
 }
 
-// shown masks the person of a board's record: the phone that the person showed, as the board recorded it, else the
-// grant's holder. In that order, because the permit may have been registered for another phone since. No board can get
-// a whole phone into a record.
-func shown(r wire.Record, c Credited) (actor, label string) {
+// mask masks the person of a board's record: the phone that the person showed, as the board recorded it, else the given
+// one. In that order, because the grant may be somebody else's since. No board can get a whole phone into a record.
+func mask(r wire.Record, phone string) (p person) {
 	head, tail := r.PhoneHead, r.PhoneTail[max(0, len(r.PhoneTail)-4):]
 	if len(head) != 3 || !digits(head) {
 		head = ""
@@ -137,10 +170,12 @@ func shown(r wire.Record, c Credited) (actor, label string) {
 	if len(tail) != 4 || !digits(tail) {
 		tail = ""
 	}
-	if c.Phone != "" && (tail == "" || strings.HasSuffix(c.Phone, tail)) {
-		return access.MaskPhone(c.Phone)
+	if phone != "" && (tail == "" || head == "" && strings.HasSuffix(phone, tail)) {
+		p.actor, p.label = access.MaskPhone(phone)
+	} else {
+		p.actor, p.label = access.MaskEnds(head, tail)
 	}
-	return access.MaskEnds(head, tail)
+	return p
 }
 
 func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }

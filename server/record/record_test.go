@@ -26,14 +26,16 @@ type memTx struct {
 	uses     int
 	audits   []Audit
 	credited Credited
-	holders  map[string]string // phones by token hash
+	links    map[string]Credited // by token hash
+	earlier  []Holder
 	fail     error
 }
 
 func (t *memTx) KeepRecords(fn func(Tx, time.Time) error) error { return fn(t, noon) }
 func (t *memTx) DoorName(string) (string, error)                { return "Front", t.fail }
 func (t *memTx) Credited(string, string) (Credited, error)      { return t.credited, nil }
-func (t *memTx) Holder(hash, _ string) (string, error)          { return t.holders[hash], nil }
+func (t *memTx) CreditedLink(hash, _ string) (Credited, error)  { return t.links[hash], nil }
+func (t *memTx) EarlierHolders(string) ([]Holder, error)        { return t.earlier, t.fail }
 func (t *memTx) InsertEvent(e Event) error                      { t.events = append(t.events, e); return nil }
 func (t *memTx) CountUse(string, time.Time) error               { t.uses++; return nil }
 func (t *memTx) InsertAudit(a Audit) error                      { t.audits = append(t.audits, a); return t.fail }
@@ -271,7 +273,7 @@ func TestHolderOfALink(t *testing.T) {
 		r := good()
 		r.TokenHash, r.GrantID, r.PhoneHead, r.PhoneTail = "hash", "", "", ""
 		tc.change(&r)
-		tx := &memTx{holders: map[string]string{"hash": "01099998888"}}
+		tx := &memTx{links: map[string]Credited{"hash": {Phone: "01099998888", Terms: access.Grant{ID: "pmt_1"}}}}
 		if _, err := (Keeper{tx}).Upload(brd, []wire.Record{r}); err != nil || len(tx.records) != 1 {
 			t.Fatalf("%s: %d records, %v, want one", name, len(tx.records), err)
 		}
@@ -279,47 +281,4 @@ func TestHolderOfALink(t *testing.T) {
 			t.Errorf("%s: shown as %s with grant %q and %d uses, want %s with none", name, k.ActorLabel, k.GrantID, tx.uses, tc.want)
 		}
 	}
-}
-
-// Whom an on-site record shows: the person that the board knew for the phone shown, otherwise the grant's holder (who
-// may have changed since); never a complete phone number.
-func TestShown(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ head, tail, holder, want string }{
-		{"010", "1234", "", "010-****-1234"},
-		{"", "1234", "", "1234"},
-		{"", "", "", "----"},
-		{"010", "1234", "01099998888", "010-****-1234"},
-		{"", "8888", "01099998888", "010-****-8888"},
-		{"", "", "01099998888", "010-****-8888"},
-		{"010", "01012341234", "", "010-****-1234"},
-		{"01012345678", "1234", "", "1234"},
-		{"01x", "12-4", "", "----"},
-	} {
-		if _, got := shown(wire.Record{PhoneHead: tc.head, PhoneTail: tc.tail}, Credited{Phone: tc.holder}); got != tc.want {
-			t.Errorf("%q %q, holder %q: %q, want %q", tc.head, tc.tail, tc.holder, got, tc.want)
-		}
-	}
-}
-
-// Whatever a board sends, what is stored belongs to one of its own doors, has a time that can be written, and shows
-// only the ends of a phone number.
-func FuzzUpload(f *testing.F) {
-	f.Add(int64(1), noon.UnixMilli(), "dor_1", string(vocab.Opened), string(vocab.Onsite), "", "010", "1234")
-	f.Add(int64(1), int64(1), "dor_1", string(vocab.Denied), string(vocab.Expired), "pmt_1", "01x", "x1234")
-	f.Fuzz(func(t *testing.T, seq, at int64, door, result, reason, grant, head, tail string) {
-		tx := &memTx{}
-		_, err := Keeper{tx}.Upload(brd, []wire.Record{{Seq: seq, At: at, DoorID: door, Result: vocab.Result(result), Reason: vocab.Reason(reason), GrantID: grant, PhoneHead: head, PhoneTail: tail}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range tx.records {
-			if r.DoorID != "dor_1" || len(r.GrantID) > 64 || len(r.ActorLabel) > len("010-****-1234") || r.Source != FromBoard {
-				t.Errorf("%+v passed, want dor_1, a board's record, and a masked phone", r)
-			}
-			if _, err := r.OccurredAt.MarshalJSON(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/age"
 	"github.com/doorlab/doorlab/server/grant"
@@ -41,7 +42,8 @@ func (s *Store) GrantsOf(placeID, phone string) ([]grant.Grant, error) {
 
 // PhoneOfToken is the phone of the permit with a token that hashes like this, "" = no such permit.
 func (s *Store) PhoneOfToken(placeID, tokenHash string) (string, error) {
-	return none(s.q.PhoneOfToken(ctx, tokenHash, placeID))
+	g, err := none(grantOf(s.q.GrantByToken(ctx, tokenHash, placeID)))
+	return g.Phone, err
 }
 
 // PhoneWhich is the first phone of a place's grants, of any state, for which is reports true; "" = none.
@@ -73,12 +75,25 @@ func (t *Tx) putGrant(g, old *grant.Grant) error {
 	} else if err := t.toggle(g.PlaceID, "grant", g.Content(t.PhoneKey(g.PlaceID))); err != nil {
 		return err
 	}
+	if err := t.passOn(*g, old); err != nil {
+		return err
+	}
 	return t.q.PutGrant(ctx, db.PutGrantParams{ID: g.ID, PlaceID: g.PlaceID, Kind: g.Kind, Source: g.Source, ExternalRef: text(g.ExternalRef),
 		Phone: g.Phone, Name: g.Name, StartsAt: g.StartsAt.UnixMilli(), EndsAt: toNull(g.EndsAt), Doors: jsonText(g.Doors),
 		Generation: g.Generation, LinkHash: text(g.LinkHash), TokenHash: g.TokenHash, CreatedBy: g.CreatedBy,
 		CreatedAt: g.CreatedAt.UnixMilli(), UpdatedAt: g.UpdatedAt.UnixMilli(), RevokedAt: toNull(g.RevokedAt),
 		RevokeReason: text(g.RevokeReason), UseCount: g.UseCount, FirstUsedAt: toNull(g.FirstUsedAt), Rev: g.Rev,
 		LeavesAt: toNull(g.LeavesAt()), LeftRev: sql.NullInt64{Int64: g.LeftRev, Valid: g.LeftRev > 0}, LeftOn: leftOn})
+}
+
+// passOn keeps whom a grant was for if it is somebody else's now: a board that doesn't know yet may still let them in.
+func (t *Tx) passOn(g grant.Grant, old *grant.Grant) error {
+	if old == nil || old.Phone == g.Phone {
+		return nil
+	}
+	actor, label := access.MaskPhone(old.Phone)
+	return t.q.PutEarlierHolder(ctx, db.PutEarlierHolderParams{GrantID: g.ID, PhoneHash: t.PhoneKey(g.PlaceID).Hash(old.Phone),
+		Actor: actor, Label: label, Until: t.Now.UnixMilli()})
 }
 
 // Leave removes grants that boards no longer need from their places' content, and restores those that were removed

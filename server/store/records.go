@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/doorlab/doorlab/internal/vocab"
+	"github.com/doorlab/doorlab/server/grant"
 	"github.com/doorlab/doorlab/server/place"
 	"github.com/doorlab/doorlab/server/record"
 	"github.com/doorlab/doorlab/server/store/db"
@@ -27,12 +28,27 @@ func (t *Tx) Credited(grantID, placeID string) (record.Credited, error) {
 	if err != nil || g.PlaceID != placeID {
 		return record.Credited{}, err
 	}
-	return record.Credited{Phone: g.Phone, ExternalRef: g.ExternalRef, Terms: g.Content(""), CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}, nil
+	return t.credited(g), nil
 }
 
-// Holder implements record.Tx.
-func (t *Tx) Holder(tokenHash, placeID string) (string, error) {
-	return none(t.q.PhoneOfToken(ctx, tokenHash, placeID))
+// CreditedLink implements record.Tx.
+func (t *Tx) CreditedLink(tokenHash, placeID string) (record.Credited, error) {
+	g, err := none(grantOf(t.q.GrantByToken(ctx, tokenHash, placeID)))
+	if err != nil || g.ID == "" {
+		return record.Credited{}, err
+	}
+	return t.credited(g), nil
+}
+
+func (t *Tx) credited(g grant.Grant) record.Credited {
+	return record.Credited{Phone: g.Phone, ExternalRef: g.ExternalRef, Terms: g.Content(t.PhoneKey(g.PlaceID)), CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt}
+}
+
+// EarlierHolders implements record.Tx.
+func (t *Tx) EarlierHolders(grantID string) ([]record.Holder, error) {
+	return converted(func(r db.EarlierHoldersRow, err error) (record.Holder, error) {
+		return record.Holder{PhoneHash: r.PhoneHash, Actor: r.Actor, Label: r.Label, Until: msTime(r.Until)}, wrap(err)
+	})(t.q.EarlierHolders(ctx, grantID))
 }
 
 // InsertRecord implements record.Tx.

@@ -74,6 +74,43 @@ func TestRetention(t *testing.T) {
 	})
 }
 
+// TestEarlierHolders: whom a permit was for is kept, masked, as long as the permit is.
+func TestEarlierHolders(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, clk := frozenStore(t)
+		g := grant.Grant{ID: "pmt_1", PlaceID: "plc_a", Kind: access.KindPermit, ExternalRef: "r", StartsAt: clk.Now(), EndsAt: clk.Now().Add(time.Hour),
+			Doors: []string{"dor_1"}, CreatedAt: clk.Now(), UpdatedAt: clk.Now()}
+		var old *grant.Grant
+		for _, phone := range []string{"01000001111", "01000002222", "01000002222", "01000001111", "01000003333"} {
+			g.Phone = phone
+			must.OK(t, s.write(func(tx *Tx) error { return tx.putGrant(&g, old) }))
+			was := g
+			old = &was
+			must.OK(t, clk.Advance(clk.Now().Add(time.Minute)))
+		}
+		earlier := func() (out []record.Holder) {
+			must.OK(t, s.write(func(tx *Tx) (err error) { out, err = tx.EarlierHolders("pmt_1"); return err }))
+			return out
+		}
+		var got []string
+		for _, h := range earlier() {
+			got = append(got, fmt.Sprint(h.Actor, " ", h.Label, " ", h.Until.Sub(g.StartsAt)))
+			if key := access.NewPhoneKey(s.phones, "plc_a"); h.PhoneHash != key.Hash("0100000"+h.Label[len(h.Label)-4:]) {
+				t.Errorf("%s is known by %q, want the hash that boards have", h.Label, h.PhoneHash)
+			}
+		}
+		if want := "[guest:*1111 010-****-1111 4m0s guest:*2222 010-****-2222 3m0s]"; fmt.Sprint(got) != want {
+			t.Errorf("held before by %v, want %s", got, want)
+		}
+		must.OK(t, clk.Advance(clk.Now().Add(401*24*time.Hour)))
+		must.Get(s.Leave(10))(t)
+		if n := must.Get(s.ForgetGrants(400*24*time.Hour, 10))(t); n != 1 || len(earlier()) != 0 {
+			t.Errorf("%d permits forgotten, and %v stays, want 1 and nobody", n, earlier())
+		}
+	})
+}
+
 // TestForgottenUntold: a permit that left the content during a long jump is forgotten at once. A board that hasn't heard
 // of it gets a snapshot, because no delta could tell it.
 func TestForgottenUntold(t *testing.T) {

@@ -33,6 +33,45 @@ func (q *Queries) CountUse(ctx context.Context, at sql.NullInt64, iD string) err
 	return err
 }
 
+const earlierHolders = `-- name: EarlierHolders :many
+SELECT phone_hash, actor, label, until FROM earlier_holders WHERE grant_id = ? ORDER BY until DESC
+`
+
+type EarlierHoldersRow struct {
+	PhoneHash string
+	Actor     string
+	Label     string
+	Until     int64
+}
+
+func (q *Queries) EarlierHolders(ctx context.Context, grantID string) ([]EarlierHoldersRow, error) {
+	rows, err := q.db.QueryContext(ctx, earlierHolders, grantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EarlierHoldersRow
+	for rows.Next() {
+		var i EarlierHoldersRow
+		if err := rows.Scan(
+			&i.PhoneHash,
+			&i.Actor,
+			&i.Label,
+			&i.Until,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const forgetGrants = `-- name: ForgetGrants :many
 DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < ?1
 	AND g.left_on < ?2 ORDER BY g.leaves_at LIMIT ?3) RETURNING place_id, left_rev
@@ -211,6 +250,42 @@ func (q *Queries) GrantByRef(ctx context.Context, arg GrantByRefParams) (Grant, 
 		arg.Source,
 		arg.ExternalRef,
 	)
+	var i Grant
+	err := row.Scan(
+		&i.ID,
+		&i.PlaceID,
+		&i.Kind,
+		&i.Source,
+		&i.ExternalRef,
+		&i.Phone,
+		&i.Name,
+		&i.StartsAt,
+		&i.EndsAt,
+		&i.Doors,
+		&i.Generation,
+		&i.LinkHash,
+		&i.TokenHash,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.RevokedAt,
+		&i.RevokeReason,
+		&i.UseCount,
+		&i.FirstUsedAt,
+		&i.Rev,
+		&i.LeavesAt,
+		&i.LeftRev,
+		&i.LeftOn,
+	)
+	return i, err
+}
+
+const grantByToken = `-- name: GrantByToken :one
+SELECT id, place_id, kind, source, external_ref, phone, name, starts_at, ends_at, doors, generation, link_hash, token_hash, created_by, created_at, updated_at, revoked_at, revoke_reason, use_count, first_used_at, rev, leaves_at, left_rev, left_on FROM grants WHERE token_hash = ?1 AND token_hash <> '' AND place_id = ?2
+`
+
+func (q *Queries) GrantByToken(ctx context.Context, hash string, placeID string) (Grant, error) {
+	row := q.db.QueryRowContext(ctx, grantByToken, hash, placeID)
 	var i Grant
 	err := row.Scan(
 		&i.ID,
@@ -623,17 +698,6 @@ func (q *Queries) Links(ctx context.Context, after string, most int64) ([]string
 	return items, nil
 }
 
-const phoneOfToken = `-- name: PhoneOfToken :one
-SELECT phone FROM grants WHERE token_hash = ?1 AND token_hash <> '' AND place_id = ?2
-`
-
-func (q *Queries) PhoneOfToken(ctx context.Context, hash string, placeID string) (string, error) {
-	row := q.db.QueryRowContext(ctx, phoneOfToken, hash, placeID)
-	var phone string
-	err := row.Scan(&phone)
-	return phone, err
-}
-
 const phonesOf = `-- name: PhonesOf :many
 SELECT DISTINCT phone FROM grants WHERE place_id = ?
 `
@@ -659,6 +723,29 @@ func (q *Queries) PhonesOf(ctx context.Context, placeID string) ([]string, error
 		return nil, err
 	}
 	return items, nil
+}
+
+const putEarlierHolder = `-- name: PutEarlierHolder :exec
+INSERT OR REPLACE INTO earlier_holders (grant_id, phone_hash, actor, label, until) VALUES (?, ?, ?, ?, ?)
+`
+
+type PutEarlierHolderParams struct {
+	GrantID   string
+	PhoneHash string
+	Actor     string
+	Label     string
+	Until     int64
+}
+
+func (q *Queries) PutEarlierHolder(ctx context.Context, arg PutEarlierHolderParams) error {
+	_, err := q.db.ExecContext(ctx, putEarlierHolder,
+		arg.GrantID,
+		arg.PhoneHash,
+		arg.Actor,
+		arg.Label,
+		arg.Until,
+	)
+	return err
 }
 
 const putGrant = `-- name: PutGrant :exec

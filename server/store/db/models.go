@@ -91,6 +91,14 @@ type Door struct {
 	Position       int64
 }
 
+type EarlierHolder struct {
+	GrantID   string
+	PhoneHash string
+	Actor     string
+	Label     string
+	Until     int64
+}
+
 type EntryRecord struct {
 	ID          string
 	PlaceID     string

@@ -4,8 +4,8 @@ SELECT * FROM grants WHERE id = ?;
 -- name: GrantByLink :one
 SELECT * FROM grants WHERE link_hash = ?;
 
--- name: PhoneOfToken :one
-SELECT phone FROM grants WHERE token_hash = sqlc.arg(hash) AND token_hash <> '' AND place_id = sqlc.arg(place_id);
+-- name: GrantByToken :one
+SELECT * FROM grants WHERE token_hash = sqlc.arg(hash) AND token_hash <> '' AND place_id = sqlc.arg(place_id);
 
 -- name: PhonesOf :many
 SELECT DISTINCT phone FROM grants WHERE place_id = ?;
@@ -72,3 +72,9 @@ ON CONFLICT (id) DO UPDATE SET phone = excluded.phone, name = excluded.name, sta
 -- name: ForgetGrants :many
 DELETE FROM grants WHERE grants.id IN (SELECT g.id FROM grants g WHERE g.left_rev IS NOT NULL AND g.leaves_at < sqlc.arg(before)
 	AND g.left_on < sqlc.arg(aged) ORDER BY g.leaves_at LIMIT sqlc.arg(most)) RETURNING place_id, left_rev;
+
+-- name: PutEarlierHolder :exec
+INSERT OR REPLACE INTO earlier_holders (grant_id, phone_hash, actor, label, until) VALUES (?, ?, ?, ?, ?);
+
+-- name: EarlierHolders :many
+SELECT phone_hash, actor, label, until FROM earlier_holders WHERE grant_id = ? ORDER BY until DESC;
