@@ -45,6 +45,9 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 			if len(*in) == 0 {
 				c.b.Problem(s.pos, "%s has no steps: nothing would be checked", s.verbName())
 			}
+			for j := range *in {
+				(*in)[j].outer = slices.Concat(s.outer, s.ownClaims())
+			}
 			c.inside(*in, s, fixed)
 		}
 		c.atLeastOnce(&s.Verbs)
