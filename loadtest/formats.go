@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/amount"
@@ -22,7 +23,7 @@ func Schema() ([]byte, error) {
 }
 
 // Failures lists what keeps the run from PASS: broken guarantees, then thresholds, then reasons why the figures are the
-// generator's.
+// generator's. In a run that is INVALID these reasons come first, because they decided the verdict.
 func (r Result) Failures() (out []report.Failure) {
 	told := map[string]bool{}
 	if r.Gone != "" {
@@ -34,20 +35,25 @@ func (r Result) Failures() (out []report.Failure) {
 		out = append(out, report.Failure{ID: "breach-" + row.Clause, Status: judge.Fail, Title: row.Clause + " " + row.Promise, Why: row.Number,
 			Clauses: []string{row.Clause}, Bad: row.FirstBad})
 	}
+	var broken, reasons []report.Failure
 	for _, t := range r.Thresholds {
 		if !t.OK {
 			told[t.why()] = true
 		}
 		if !t.OK && r.notJudged(t) == "" {
-			out = append(out, report.Failure{ID: "threshold-" + t.Name, Status: judge.Fail, Title: "Threshold " + t.Name, Why: t.why(), Requests: r.showing(t)})
+			status, _ := r.Shows(t)
+			broken = append(broken, report.Failure{ID: "threshold-" + t.Name, Status: status, Title: "Threshold " + t.Name, Why: t.why(), Requests: r.showing(t)})
 		}
 	}
 	for i, why := range r.Reasons {
 		if !told[why] {
-			out = append(out, report.Failure{ID: fmt.Sprintf("reason-%d", i+1), Status: judge.Status(r.Verdict), Title: "The run as a whole", Why: why})
+			reasons = append(reasons, report.Failure{ID: fmt.Sprintf("reason-%d", i+1), Status: judge.Status(r.Verdict), Title: "The run as a whole", Why: why})
 		}
 	}
-	return out
+	if r.Verdict == Invalid {
+		return slices.Concat(out, reasons, broken)
+	}
+	return slices.Concat(out, broken, reasons)
 }
 
 // Whys are the reasons in the order of the failures: what decided the verdict comes first.
@@ -98,7 +104,7 @@ func (r Result) suites() []report.Suite {
 // WriteSummary writes the job summary, GitHub-flavoured Markdown: the failures first.
 func (r Result) WriteSummary(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## doorlab load: %s %s\n\n%s\n", r.Plan.Name, r.Verdict, r.Headline())
+	fmt.Fprintf(&b, "## %s doorlab load: %s %s\n\n%s\n", report.Mark(judge.Status(r.Verdict)), r.Plan.Name, r.Verdict, r.Headline())
 	report.SummarizeFailures(&b, r.Failures())
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "\n%s\n", note)
@@ -119,6 +125,9 @@ func (r Result) WriteSummary(w io.Writer) error {
 	tableIn(&b, "\n| phase | whose | p50 | p99 |\n|---|---|--:|--:|\n", r.Phases, func(p Phase) table.Row {
 		return table.Row{p.Name, p.Who, ms(p.P50), ms(p.P99)}
 	})
+	if why := longest(r.Phases); why != "" {
+		b.WriteString("\n" + why + "\n")
+	}
 	tableIn(&b, "\n| rate | p50 | p99 | | outcomes | why |\n|--:|--:|--:|---|---|---|\n", r.Search, func(s Step) table.Row {
 		return append(s.row(), strings.ReplaceAll(strings.Join(s.Reasons, "; "), "|", "\\|"))
 	})

@@ -33,6 +33,7 @@ type view struct {
 	Capacity plot.Chart
 	Falls    []fall
 	Whole    float64 // ms that the width of the falls stands for
+	Longest  string
 	Included string
 }
 
@@ -42,7 +43,7 @@ func (v view) Rows() []Outcome { return v.rows() }
 // HTML is the report as one self-contained page, failures first.
 func (r Result) HTML() string {
 	var b strings.Builder
-	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases), whole(r.Phases), r.included()}); err != nil {
+	if err := reportPage.Execute(&b, view{r, r.Failures(), plots(r), capacity(r), falls(r.Phases), whole(r.Phases), longest(r.Phases), r.included()}); err != nil {
 		return "<pre>" + template.HTMLEscapeString(r.Text()) + "</pre>"
 	}
 	return b.String()
@@ -71,8 +72,9 @@ func plots(r Result) []plot.Chart {
 	}
 	out := []plot.Chart{
 		chart("rate", "Rate", "requests per second", over("sent", 1, func(p Point) float64 { return float64(p.Sent) }), over("planned", 12, func(p Point) float64 { return float64(p.Planned) })),
-		chart("latency", "Latency from the scheduled send", "ms", over("p50", 1, func(p Point) float64 { return p.P50 }), over("p99", 4, func(p Point) float64 { return p.P99 }),
-			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag })),
+		chart("latency", "Latency from the scheduled send", "ms", r.limited(
+			over("p50", 1, func(p Point) float64 { return p.P50 }), over("p99", 4, func(p Point) float64 { return p.P99 }),
+			over("slowest", 3, func(p Point) float64 { return p.Max }), over("generator lag", 6, func(p Point) float64 { return p.Lag }))...),
 		chart("outcomes", "Outcomes", "requests per second", by...),
 	}
 	return append(append(out, r.Lab.charts(chart, r.badDisks(end))...), distribution(r))
@@ -80,6 +82,41 @@ func plots(r Result) []plot.Chart {
 
 // outcomeColors are the colours of outcomes: each has its own.
 var outcomeColors = []int{2, 6, 5, 4, 3, 1, 7, 13, 8, 9, 14, 12, 11, 10, 15}
+
+// limitColors are the colours of limits in the plot of latencies. More limits than these would hide what they limit.
+var limitColors = []int{13, 15, 14, 10}
+
+// limited adds to the lines of latencies the limits that the plan sets them. One that is far above all of them is left out,
+// because the plot would be empty below it.
+func (r Result) limited(lines ...plot.Line) []plot.Line {
+	top := 0.0
+	for _, l := range lines {
+		for _, p := range l.Points {
+			top = max(top, p.Y)
+		}
+	}
+	limits := 0
+	for _, t := range r.Thresholds {
+		from, to, l := r.latencyLimit(t)
+		if l == 0 || l > 2*top || limits == len(limitColors) {
+			continue
+		}
+		lines = append(lines, plot.Line{Name: "limit of " + t.Name, Color: limitColors[limits], Points: []plot.Point{{X: from, Y: l}, {X: to, Y: l}}})
+		limits++
+	}
+	return lines
+}
+
+// latencyLimit is the limit of a threshold on latencies in ms, and the seconds of the run for which it holds; 0 for other
+// thresholds.
+func (r Result) latencyLimit(t Threshold) (from, to, limit float64) {
+	from, to, name := r.within(t.Name)
+	l, err := parseThreshold(name, t.Limit)
+	if err != nil || !l.latency() {
+		return from, to, 0
+	}
+	return from, to, l.value
+}
 
 // marks are what the plan changes on the way: named stages and faults.
 func (r Result) marks() (out []plot.Mark) {
@@ -119,16 +156,32 @@ func percentiles(l Latency) (list []plot.Point) {
 	return list
 }
 
+// roomAbove is how far above the highest limit the plot of a search goes, as a multiple of that limit: one step far beyond the
+// capacity would otherwise press all others flat.
+const roomAbove = 4
+
 // capacity is what a search finds: latency by rate.
 func capacity(r Result) plot.Chart {
 	steps := slices.Clone(r.Search)
 	slices.SortFunc(steps, func(a, b Step) int { return int(math.Copysign(1, a.Rate-b.Rate)) })
 	c := plot.Chart{ID: "capacity", Title: "Capacity", Unit: "ms of latency by rate", Lines: []plot.Line{{Name: "p50", Color: 1}, {Name: "p99", Color: 4}}}
+	most := 0.0
 	for _, s := range steps {
-		c.To = max(c.To, s.Rate)
+		c.To, most = max(c.To, s.Rate), max(most, s.P99)
 		c.Lines[0].Points = append(c.Lines[0].Points, plot.Point{X: s.Rate, Y: s.P50})
 		c.Lines[1].Points = append(c.Lines[1].Points, plot.Point{X: s.Rate, Y: s.P99})
 		c.X = append(c.X, plot.Tick{X: s.Rate, Text: perSecond(s.Rate)})
+	}
+	for _, t := range r.Thresholds {
+		if _, _, limit := r.latencyLimit(t); limit > 0 && len(c.Lines)-2 < len(limitColors) {
+			c.Lines = append(c.Lines, plot.Line{Name: "limit of " + t.Name, Color: limitColors[len(c.Lines)-2], Points: []plot.Point{{X: 0, Y: limit}, {X: c.To, Y: limit}}})
+			c.Max = max(c.Max, roomAbove*limit)
+		}
+	}
+	if c.Max >= most {
+		c.Max = 0
+	} else if c.Max > 0 {
+		c.Note = "Where requests took longer than " + ms(c.Max) + ", the lines run along the edge."
 	}
 	for len(c.X) > 7 { // labels would overlap
 		var half []plot.Tick

@@ -1,7 +1,11 @@
 package loadtest
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -138,4 +142,15 @@ func (w *way) whole() bool {
 		}
 	}
 	return true
+}
+
+// longest says which phase takes longest at p99, and whose time that is: what to look at if commands are too slow. "" without
+// phases.
+func longest(phases []Phase) string {
+	if len(phases) == 0 {
+		return ""
+	}
+	p := slices.MaxFunc(phases, func(a, b Phase) int { return cmp.Compare(a.P99, b.P99) })
+	name, _, _ := strings.Cut(p.Name, ":")
+	return fmt.Sprintf("longest phase at p99: %s, %s (%s)", name, ms(p.P99), p.Who)
 }

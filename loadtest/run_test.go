@@ -131,8 +131,8 @@ func TestLaggingGeneratorIsInvalid(t *testing.T) {
 			r.plan.Thresholds = map[string]string{threshold: map[string]string{"reported_max": "0", "p99_all": "1ms"}[threshold]}
 			if got := r.judge(newSchedule(r.plan), c, src, w, false); got.Verdict != want.verdict || got.ExitCode() != want.exit {
 				t.Errorf("lag and %s broken: %s exit %d, want %s exit %d", threshold, got.Verdict, got.ExitCode(), want.verdict, want.exit)
-			} else if why := got.Whys(); len(why) < 2 || !strings.HasPrefix(why[0], threshold) || !strings.Contains(why[1], "lagged") || (len(got.Notes) > 0) != (want.verdict == Fail) {
-				t.Errorf("lag and %s broken: got %q, notes %q; want the threshold, then the lag, and a note about the latencies of a FAIL", threshold, why, got.Notes)
+			} else if why := got.Whys(); len(why) < 2 || strings.HasPrefix(why[0], threshold) != (want.verdict == Fail) || strings.Contains(why[0], "lagged") != (want.verdict == Invalid) || (len(got.Notes) > 0) != (want.verdict == Fail) {
+				t.Errorf("lag and %s broken: got %q, notes %q; want what decided the verdict first, and a note about the latencies of a FAIL", threshold, why, got.Notes)
 			}
 		}
 		if res.Outcomes[0].Scheduled.Max < 2800 || res.Outcomes[0].Service.Max > 100 {

@@ -44,7 +44,17 @@ func (r Result) Text() string {
 			b.WriteString("\n" + part + "\n")
 		}
 	}
+	fmt.Fprintf(&b, "\n%s\n", r.Line())
+	if r.Verdict == Invalid {
+		b.WriteString("what to do about it: docs/load-testing.md#invalid\n")
+	}
 	return b.String()
+}
+
+// Line is the verdict in one line. It ends the report for a terminal, too, because that is what a person sees when a run is
+// over.
+func (r Result) Line() string {
+	return fmt.Sprintf("%s · %s: %s", r.Verdict, r.Plan.Name, strings.Join(append(r.Whys(), r.Sentence()), " · "))
 }
 
 // Sends is what was sent, of what was planned, and what of it was sent again.
@@ -181,9 +191,9 @@ func (r Result) thresholdRow(h Threshold) table.Row {
 
 // phaseTable: where the time of a command goes.
 func (r Result) phaseTable() string {
-	return tableOf(r.Phases, func(p Phase) table.Row {
+	return strings.TrimSuffix(tableOf(r.Phases, func(p Phase) table.Row {
 		return table.Row{p.Name, p.Who, ms(p.P50), ms(p.P99), ms(p.Max)}
-	}, 5, "phase of a command", "whose time", "p50", "p99", "max")
+	}, 5, "phase of a command", "whose time", "p50", "p99", "max")+"\n"+longest(r.Phases), "\n")
 }
 
 func (r Result) searchTable() string {

@@ -208,6 +208,9 @@ func (c *collector) unsent() (n int64) {
 	return n
 }
 
+// latency reports whether the limit is one of how long requests take.
+func (l limit) latency() bool { return l.measure == "p" || l.measure == "mean" || l.measure == "max" }
+
 // of reads a histogram, in milliseconds.
 func (l limit) of(h *hdrhistogram.Histogram) float64 {
 	switch l.measure {

@@ -64,7 +64,7 @@ func (r Result) Setting() []string {
 	if r.Environment != nil {
 		out = append(out, r.Environment.said())
 		if b := r.Environment.Report; b != nil {
-			out = append(out, fmt.Sprintf("simulated boards report after %s (p50) and %s (p99), which every command waits for; fleet.report in a plan changes that", span(b.P50), span(b.P99)))
+			out = append(out, fmt.Sprintf("simulated boards take %s (p50) and %s (p99) to report, and every command waits for that; fleet.report in a plan changes it", span(b.P50), span(b.P99)))
 		}
 	}
 	return append(out, each.Of(r.Processes, func(p Process) string { return p.said(r.Seconds) })...)

@@ -49,7 +49,7 @@ func TestRefusedConnections(t *testing.T) {
 func TestBoardsTime(t *testing.T) {
 	t.Parallel()
 	r := Result{Environment: &Environment{Report: &Report{P50: Duration(80 * time.Millisecond), P99: Duration(400 * time.Millisecond)}}}
-	const want = "simulated boards report after 80 ms (p50) and 400 ms (p99), which every command waits for; fleet.report in a plan changes that"
+	const want = "simulated boards take 80 ms (p50) and 400 ms (p99) to report, and every command waits for that; fleet.report in a plan changes it"
 	if got := strings.Join(r.Setting(), "\n"); !strings.Contains(got, want) {
 		t.Errorf("got %q, want it to contain %q", got, want)
 	}

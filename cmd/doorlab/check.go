@@ -282,6 +282,9 @@ func (p printer) finish(ctx context.Context, e *env, out string, res engine.Resu
 	}
 	if !p.quiet && failed == nil {
 		fmt.Fprintf(e.err, "run directory: %s (open report.html)\n", out)
+		if res.Unit == "" && slices.ContainsFunc(res.Files, func(f report.FileResult) bool { return f.Status == judge.Invalid }) {
+			fmt.Fprintln(e.err, "what counts as evidence, and why a scenario is INVALID: docs/evidence.md")
+		}
 	}
 	verdict := exitCode(res.ExitCode())
 	switch {

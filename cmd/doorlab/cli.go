@@ -192,6 +192,7 @@ things, applies load, and checks every promise against the relays' own journals.
 	root.Version = build()
 	root.SetVersionTemplate("doorlab {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
+	cobra.AddTemplateFunc("flagUsages", usages)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(flagError)
 	for _, g := range []struct {
@@ -276,6 +277,8 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		if best != "" {
 			hint = ", did you mean --" + best + "?"
+		} else if owner := ownerOf(c, name); owner != nil {
+			return usagef("--%s stands before its command, write it after: %s --%s ...", name, owner.CommandPath(), name)
 		}
 		return usagef("%s ('%s --help' lists them)", of(c, "unknown flag --"+name+hint), c.CommandPath())
 	}
@@ -329,8 +332,7 @@ Usage:
 {{else}}Commands:{{range .Commands}}{{if .IsAvailableCommand}}
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}
 {{end}}{{end}}{{if .HasAvailableLocalFlags}}
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{flagUsages .}}
 {{end}}{{if .HasAvailableLocalFlags}}
 Every flag can be set by an environment variable: --http is DOORLAB_HTTP. Flags override the
 environment{{if .LocalFlags.Lookup "config"}}, which overrides the --config file{{end}}.

@@ -128,6 +128,9 @@ type goLivePoint struct {
 	Seqs               []int64
 }
 
+// notYetProven is said of a point that no request has shown.
+const notYetProven = "not yet proven"
+
 func goLiveCommand(e *env) *cobra.Command {
 	var place string
 	c := labCommand(e, "go-live", "Check a partner's client by the requests it sent to the test place",
@@ -139,16 +142,19 @@ func goLiveCommand(e *env) *cobra.Command {
 				Points []goLivePoint
 			}
 			err := l.do(http.MethodGet, "/go-live?placeId="+url.QueryEscape(l.placeOrTest(place)), nil, &out, func() {
+				states := map[string]int{}
 				for _, p := range out.Points {
-					state := cmp.Or(map[string]string{golive.Unseen: "not yet proven"}[p.State], p.State)
+					state := cmp.Or(map[string]string{golive.Unseen: notYetProven}[p.State], p.State)
+					states[state]++
 					fmt.Fprintf(l.out, "%s: %s\n        %s\n", state, p.Title, p.Says)
 					if len(p.Seqs) > 0 {
-						fmt.Fprintf(l.out, "        requests %s\n", strings.Trim(fmt.Sprint(p.Seqs), "[]"))
+						fmt.Fprintf(l.out, "        request%s %s\n", map[bool]string{false: "s"}[len(p.Seqs) == 1], strings.Trim(fmt.Sprint(p.Seqs), "[]"))
 						shown = true
 					}
 				}
+				fmt.Fprintf(l.out, "\n%d of %d points proven, %d broken, %d %s\n", states[golive.Proven], len(out.Points), states[golive.Broken], states[notYetProven], notYetProven)
 				if shown {
-					fmt.Fprintln(l.out, "\n'doorlab inbox show NUMBER' shows a request.")
+					fmt.Fprintln(l.out, "'doorlab inbox show NUMBER' shows a request.")
 				}
 			})
 			if err == nil && !out.Ready {

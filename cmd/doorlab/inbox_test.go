@@ -64,6 +64,8 @@ func TestCopyAsScenario(t *testing.T) {
 	inboxByHand(t, run, tb.Ready.HTTP, place, list)
 }
 
+var goLiveSum = regexp.MustCompile(`(?m)^\d+ of \d+ points proven, [1-9]\d* broken, \d+ not yet proven$`)
+
 // inboxByHand is the rest of the inbox on the command line, over the requests of a place.
 func inboxByHand(t *testing.T, run func(want int, args ...string) string, base string, place client.Place, list []inboxRow) {
 	t.Helper()
@@ -77,10 +79,10 @@ func inboxByHand(t *testing.T, run func(want int, args ...string) string, base s
 	if out = run(codeOK, "inbox", "curl", fmt.Sprint(list[0].Seq)); !strings.HasPrefix(out, "curl -sS '"+base) {
 		t.Errorf("inbox curl: got %s, want it to begin with %q", out, "curl -sS '"+base)
 	}
-	if out = run(codeFailed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken: doorIds is never an empty array") || !strings.Contains(out, "not yet proven: ") {
-		t.Errorf("go-live: got %s", out)
+	if out = run(codeFailed, "go-live", "--place", place.PlaceID); !strings.Contains(out, "broken: doorIds is never an empty array") || !strings.Contains(out, "not yet proven: ") || !goLiveSum.MatchString(out) {
+		t.Errorf("go-live: got %s, want the points and how many of them are proven", out)
 	}
-	number := regexp.MustCompile(`requests (\d+)`).FindStringSubmatch(out) // the numbers that 'inbox show' takes
+	number := regexp.MustCompile(`requests? (\d+)`).FindStringSubmatch(out) // the numbers that 'inbox show' takes
 	if number == nil {
 		t.Fatalf("go-live: got %s, want the numbers of requests", out)
 	}

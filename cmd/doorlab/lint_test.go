@@ -79,3 +79,27 @@ steps:
 		t.Errorf("%d paths are missing, want 2:\n%s", n, errs)
 	}
 }
+
+// TestMissingFileNamesItsNeighbour: a mistyped path says which file beside it was probably meant.
+func TestMissingFileNamesItsNeighbour(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must.OK(t, os.WriteFile(filepath.Join(dir, "outage.yaml"), []byte("steps: []"), 0o600))
+	missing := filepath.Join(dir, "outtage.yaml")
+	code, _, errs := runQuietly(t.Context(), "check", "lint", missing)
+	if want := "doorlab: " + missing + ": no such file or directory, did you mean " + filepath.Join(dir, "outage.yaml") + "?\n"; code != codeUsage || errs != want {
+		t.Errorf("got exit %d and %q, want %d and %q", code, errs, codeUsage, want)
+	}
+}
+
+// TestInvalidNamesThePageAboutEvidence: whoever writes a scenario that proves nothing learns where the rules are.
+func TestInvalidNamesThePageAboutEvidence(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "nothing.yaml")
+	must.OK(t, os.WriteFile(file, []byte("steps: [{log: hello}]"), 0o600))
+	code, out, errs := runQuietly(t.Context(), "check", "--boards", "1", "--out", filepath.Join(dir, "run"), file)
+	if code != codeInvalid || !strings.Contains(errs, "docs/evidence.md\n") {
+		t.Errorf("got exit %d, want %d and the page about evidence\n%s%s", code, codeInvalid, out, errs)
+	}
+}

@@ -271,7 +271,7 @@ func runLoad(ctx context.Context, e *env, f *targetFlags, v *view, plan loadtest
 
 func (v *view) tellLoad(e *env, res loadtest.Result) {
 	if v.quiet {
-		fmt.Fprintf(e.out, "%s · %s: %s\n", res.Verdict, res.Plan.Name, strings.Join(append(res.Whys(), res.Sentence()), " · "))
+		fmt.Fprintln(e.out, res.Line())
 		return
 	}
 	fmt.Fprint(e.out, res.Text())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,6 +46,8 @@ func scenarioFiles(args []string, wanted func(file string) bool) ([]*engine.File
 				hint = ", did you mean " + arg + ".yaml?"
 			}
 			return nil, usagef("%s: neither a file nor a built-in scenario%s ('doorlab check list' lists them)", arg, hint)
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, usagef("%s: no such file or directory%s", arg, fileHint(arg))
 		default:
 			paths = append(paths, arg)
 		}
@@ -61,6 +64,17 @@ func scenarioFiles(args []string, wanted func(file string) bool) ([]*engine.File
 	}
 	own, err := engine.Load(paths...)
 	return append(out, own...), fileError(err)
+}
+
+// fileHint names the file beside a missing one that was probably meant.
+func fileHint(missing string) string {
+	dir := filepath.Dir(missing)
+	files, err := os.ReadDir(dir)
+	best := near.Name(filepath.Base(missing), each.Of(files, fs.DirEntry.Name))
+	if err != nil || best == "" {
+		return ""
+	}
+	return ", did you mean " + filepath.Join(dir, best) + "?"
 }
 
 func builtIn() ([]string, error) {

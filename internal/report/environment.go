@@ -15,7 +15,7 @@ type Fact struct{ Name, Value string }
 
 // factNames are the words for what Result.Config has, in the order in which they are shown.
 var factNames = []struct{ key, name string }{
-	{"target", "target"}, {"world", "world file"}, {"boards", "live boards"}, {"fleet", "--boards"}, {"link", "boards' connections"},
+	{"target", "target"}, {"world", "world file"}, {"boards", "live boards"}, {"fleet", "boards in scenarios about fleets"}, {"link", "boards' connections"},
 	{"client", "boards' MQTT client"}, {"parallel", "worlds at a time"}, {"seed", "seed"},
 }
 

@@ -194,10 +194,10 @@ func blamed(steps []*Step, clause string) (found *Step) {
 	return found
 }
 
-// excerptLines bounds how much of a step is shown.
-const excerptLines = 40
+// excerptLines bounds how much of a step is shown, linesBefore of what is written above it: usually the steps that led to it.
+const excerptLines, linesBefore = 40, 2
 
-// excerpt is a step as written in its file: its line and what is indented below it.
+// excerpt is a step as written in its file: its line, what is indented below it, and a little of what is above.
 func excerpt(source []byte, line int) (out []Source) {
 	lines := strings.Split(mask.Text(string(source)), "\n")
 	if line < 1 || line > len(lines) || len(source) == 0 {
@@ -205,6 +205,9 @@ func excerpt(source []byte, line int) (out []Source) {
 	}
 	first := lines[line-1]
 	depth := indent(first)
+	for i := max(line-linesBefore, 1); i < line; i++ {
+		out = append(out, Source{Line: i, Text: strings.TrimRight(lines[i-1], " \r")})
+	}
 	for i, text := range lines[line-1:] {
 		if i > 0 && strings.TrimSpace(text) != "" && indent(text) <= depth {
 			break

@@ -49,8 +49,14 @@ var shared = template.FuncMap{
 	"num":  amount.Number[int],
 	"many": amount.Many, "took": took, "tookMs": func(ms float64) string { return took(ms / 1000) },
 	"pretty": pretty, "lanes": lanes, "exercised": exercised, "idle": idle,
-	"routine": history.Routine,
-	"last":    func(i, n int) bool { return i == n-1 },
+	"routine": history.Routine, "caught": caught,
+	"last": func(i, n int) bool { return i == n-1 },
+}
+
+// caught is what a ledger says about planted bugs, for a column whose head says what the numbers are.
+func caught(planted string) string {
+	numbers, _, _ := strings.Cut(strings.TrimPrefix(planted, "its checks catch "), " planted")
+	return numbers
 }
 
 // took writes a duration in seconds for people.

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -136,5 +137,16 @@ func TestPageIsUsable(t *testing.T) {
 	p.Eval(`[...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)`, &fragments)
 	if len(fragments) > 0 {
 		t.Errorf("ids that occur twice: %q", fragments)
+	}
+}
+
+// TestPlantedBugsColumn: under a head that says what they are, the numbers are enough.
+func TestPlantedBugsColumn(t *testing.T) {
+	t.Parallel()
+	res := report.Result{Status: judge.Pass, Ledger: []judge.Row{{Clause: "CMD-1", Status: judge.Pass, Checked: 3, Planted: "its checks catch 1 of 12 planted bugs"}}}
+	var page bytes.Buffer
+	must.OK(t, report.WriteHTML(&page, res))
+	if want := `data-l="planted bugs caught">1 of 12</td>`; !strings.Contains(page.String(), want) {
+		t.Errorf("no %s in\n%s", want, page.String())
 	}
 }

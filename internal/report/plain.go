@@ -21,14 +21,18 @@ func (f Failure) Text() string {
 		fmt.Fprintf(&b, "\nat %s\n", where)
 	}
 	for _, l := range f.YAML {
-		fmt.Fprintf(&b, "%5d | %s\n", l.Line, l.Text)
+		mark := "|"
+		if l.Here {
+			mark = ">"
+		}
+		fmt.Fprintf(&b, "%5d %s %s\n", l.Line, mark, l.Text)
 	}
 	for _, x := range f.Exchanges() {
 		b.WriteString("\n" + x.Text())
 	}
 	if f.Step != nil {
 		for _, e := range f.Step.Evidence {
-			fmt.Fprintf(&b, "\n%s: %s counted\n", e.Name, amount.Number(e.Count))
+			fmt.Fprintf(&b, "\n%s: %s\n", e.Name, amount.Many(e.Count, "item"))
 			for _, item := range e.Items {
 				b.WriteString("  " + item + "\n")
 			}

@@ -12,6 +12,12 @@ import (
 
 var marks = map[judge.Status]string{judge.Pass: "✅", judge.Fail: "❌", judge.Blocked: "🚧", judge.Invalid: "⚠️", judge.Skipped: "➖"}
 
+// Mark is the sign of a status in a job summary.
+func Mark(s judge.Status) string { return marks[s] }
+
+// longestOpen is how many lines a failure may have to be shown unfolded: more would push the verdicts off the screen.
+const longestOpen = 60
+
 // mostInSummary bounds the failures that a job summary shows in full: GitHub accepts 1 MiB.
 const mostInSummary = 20
 
@@ -65,7 +71,8 @@ func scenarioTables(res Result) string {
 	return out
 }
 
-// SummarizeFailures writes each failure folded, with the first one open.
+// SummarizeFailures writes each failure folded, with the first one open unless it is long; its reason then stands above it, in
+// the summary's first lines.
 func SummarizeFailures(b *strings.Builder, failures []Failure) {
 	if len(failures) == 0 {
 		return
@@ -77,7 +84,7 @@ func SummarizeFailures(b *strings.Builder, failures []Failure) {
 			return
 		}
 		open := ""
-		if i == 0 {
+		if i == 0 && strings.Count(f.Text(), "\n") <= longestOpen {
 			open = " open"
 		}
 		where := ""

@@ -81,11 +81,21 @@ func (c *checker) undefined() {
 			if w := elsewhere[n]; w != "" && !e.ref {
 				hint = ", write " + w
 			} else if e.ref && near.Name(n, valid) == "" {
-				hint = "; define it in a cohort, permit or set step, or write an id" // valid may hold only people where a door is missing
+				hint = undefined(own)
 			}
 			c.b.Problem(pos, "unknown name %q%s", n, hint)
 		}
 	}
+}
+
+// undefined says how to define a name, and which names a file has if they are few: they may be only people where a door is
+// missing.
+func undefined(own []string) string {
+	says := "; define it in a cohort, permit or set step, or write an id"
+	if len(own) > 0 && len(own) <= 6 {
+		says += " (this file defines " + strings.Join(slices.Sorted(slices.Values(own)), ", ") + ")"
+	}
+	return says
 }
 
 // elsewhere are words of other languages, and what an expression calls them.

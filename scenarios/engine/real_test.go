@@ -87,16 +87,31 @@ steps:
 	}
 }
 
-// TestOutageTooOld: a denial after 36 h that is unexpected says how old the outage was; with a lost clock there is no age.
+// TestOutageTooOld: a denial after 36 h that is unexpected says by how much the outage was too old, and what to do about it if
+// that was a matter of the running clock; with a lost clock there is no age.
 func TestOutageTooOld(t *testing.T) {
 	t.Parallel()
-	for age, want := range map[float64]string{129600.361: "reason outage_limit; the outage was 36h0m0.361s old (freeze", -1: "reason outage_limit\n"} {
+	const longer = " longer than the 36 h for which boards decide on their own"
+	for name, c := range map[string]struct {
+		age    float64
+		before string // a step
+		want   string
+	}{
+		"on a running clock": {129600.361, "", "reason outage_limit; the outage had lasted 361 ms" + longer + " (freeze the clock before the cut to reach an exact age)\n"},
+		"on a frozen clock":  {129600.001, "clock: freeze", "reason outage_limit; the outage had lasted 1 ms" + longer + "\n"},
+		"an hour later":      {133200, "", "reason outage_limit; the outage had lasted 1 h" + longer + "\n"},
+		"after a lost clock": {-1, "", "reason outage_limit\n"},
+	} {
 		f := newFake(t)
 		f.reasons = map[string]string{"01012345678": "outage_limit"}
-		f.lines = []m{{"action": "deny", "outageAgeSec": age}}
-		res, out := play(t, f, "steps: [{present: {phone: \"01012345678\", door: dor_1, result: opened}}]", Options{})
-		if got := res.Files[0].Reason + "\n"; !strings.Contains(got, want) {
-			t.Errorf("age %g: got %q, want %q in it\n%s", age, got, want, out)
+		f.lines = []m{{"action": "deny", "outageAgeSec": c.age}}
+		steps := "steps:\n"
+		if c.before != "" {
+			steps += "  - " + c.before + "\n"
+		}
+		res, out := play(t, f, steps+"  - present: {phone: \"01012345678\", door: dor_1, result: opened}", Options{})
+		if got := res.Files[0].Reason + "\n"; !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q in it\n%s", name, got, c.want, out)
 		}
 	}
 }

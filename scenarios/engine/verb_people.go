@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/control"
 	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -33,13 +35,14 @@ func (p *Present) run(x *frame) (fields, error) {
 	out := x.present(body)
 	err := x.decided(p.Result, p.Reason, out)
 	if bad := (*failure)(nil); errors.As(err, &bad) {
-		bad.text += outageAge(out) + x.behind(door)
+		bad.text += x.outageAge(out) + x.behind(door)
 	}
 	return out, err
 }
 
-// outageAge says how old the outage was after which a board decided nothing any more; "" for other decisions.
-func outageAge(out fields) string {
+// outageAge says by how much the outage was too old for a board to decide; "" for other decisions. If that is little and the
+// clock runs, the scenario probably meant an exact age.
+func (x *frame) outageAge(out fields) string {
 	lines, _ := out["journal"].([]any)
 	if out["reason"] != "outage_limit" || len(lines) == 0 {
 		return ""
@@ -49,8 +52,17 @@ func outageAge(out fields) string {
 	if sec <= 0 {
 		return "" // a lost clock
 	}
-	age := time.Duration(sec * float64(time.Second)).Round(time.Millisecond)
-	return fmt.Sprintf("; the outage was %s old (freeze the clock before the cut to reach an exact age)", age)
+	const limit = time.Duration(access.OutageLimitMs) * time.Millisecond
+	over := time.Duration(sec*float64(time.Second)).Round(time.Millisecond) - limit
+	said := fmt.Sprintf("; the outage had lasted %s longer than the 36 h for which boards decide on their own", amount.Duration(over.Seconds()))
+	if over > time.Minute {
+		return said
+	}
+	var c clockView
+	if err := x.run.lab.ask((&trace{}).on(x.ctx), x.run.lab.main, http.MethodGet, "/clock", nil, &c); err != nil || c.State == "frozen" {
+		return said
+	}
+	return said + " (freeze the clock before the cut to reach an exact age)"
 }
 
 // behind says that a door's board lacks a change, which may be why it decided unexpectedly; "" if it doesn't. The report

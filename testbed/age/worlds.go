@@ -129,7 +129,7 @@ func (w *worlds) result(ctx context.Context, started time.Time, counts Counts, e
 	if counts.Decisions == 0 && err == nil {
 		res.Files = append(res.Files, report.FileResult{Path: "entries", Name: "entries", Status: judge.Invalid, Reason: "nobody came to a door: no entry was drawn, so nothing was tested"})
 	}
-	if len(kept.evidence) > 0 {
+	if len(kept.evidence) > 0 && len(res.Files) > 1 {
 		res.Note("history.ndjson has only %s (%s)", map[bool]string{true: "the first part in which a guarantee was broken", false: "the last part"}[kept.breached], kept.shown)
 	}
 	res.SettleVerdicts(kept.evidence, judge.Combine(verdicts...))

@@ -8,6 +8,7 @@ var inboxWords = map[string]pair{
 	"inbox.status":    {"Status", "상태 코드"},
 	"inbox.path":      {"Path", "경로"},
 	"inbox.key":       {"Idempotency-Key", "Idempotency-Key"},
+	"inbox.keyshort":  {"Key", "키"},
 	"inbox.capped":    {"The latest %d requests; a filter looks at the older ones, too", "최근 요청 %d건 (필터는 이전 요청도 찾습니다)"},
 	"inbox.rows":      {"Latest requests: %d", "최근 요청 %d건"},
 	"inbox.at":        {"At", "시각"},

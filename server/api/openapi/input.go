@@ -82,11 +82,14 @@ func malformed(p *Param) string {
 	return fail.InvalidQuery
 }
 
+// purpose says of a parameter that is missing what to give, where its name doesn't say it.
+var purpose = map[string]string{fail.IdempotencyKeyMissing: ": a new value for each command, and the same value to repeat one"}
+
 // read checks what was given for a parameter; nil = absent.
 func (p *Param) read(given []string) (any, error) {
 	if len(given) == 0 || p.In == "header" && given[0] == "" {
 		if p.required {
-			return nil, fail.New(p.code, p.Name+" is required", "field", p.Name)
+			return nil, fail.New(p.code, p.Name+" is required"+purpose[p.code], "field", p.Name)
 		}
 		return p.shape.def, nil
 	}
@@ -159,6 +162,8 @@ func decode(raw []byte, contentType string, form, rows bool) (map[string]any, er
 		return decodeForm(raw)
 	case form:
 		return nil, fail.New(fail.InvalidBody, "the content type must be application/json or application/x-www-form-urlencoded")
+	case err == nil && kind == "application/x-www-form-urlencoded": // what curl -d sends
+		return nil, fail.New(fail.InvalidBody, "the content type must be application/json, not "+kind+" (with curl: -H 'Content-Type: application/json')")
 	default:
 		return nil, fail.New(fail.InvalidBody, "the content type must be application/json")
 	}

@@ -74,3 +74,17 @@ func TestHalfPairsInRows(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstMistakesAreTold: what a partner's first curl command gets wrong is refused with what to send instead.
+func TestFirstMistakesAreTold(t *testing.T) {
+	t.Parallel()
+	_, err := decode([]byte(`{}`), "application/x-www-form-urlencoded", false, false)
+	if want := "invalid_body: the content type must be application/json, not application/x-www-form-urlencoded (with curl: -H 'Content-Type: application/json')"; err == nil || err.Error() != want {
+		t.Errorf("curl's content type: got %v, want %s", err, want)
+	}
+	key := &Param{In: "header", Name: "Idempotency-Key", required: true, code: fail.IdempotencyKeyMissing}
+	_, err = key.read(nil)
+	if want := "idempotency_key_required: Idempotency-Key is required: a new value for each command, and the same value to repeat one"; err == nil || err.Error() != want {
+		t.Errorf("no idempotency key: got %v, want %s", err, want)
+	}
+}
