@@ -95,7 +95,7 @@ load: build ## load-test door commands in one process
 	$(BIN) load door-commands
 
 test: ## vet, and run every test with the race detector
-	go vet ./...
+	go vet -race ./...
 	go test -race -timeout 28m ./...
 
 race: test ## alias of test
@@ -124,9 +124,9 @@ bench-compare: ## compare two builds: OLD=path of another build of ./testbed/ben
 microbench: ## run every Go benchmark five times
 	go test -run '^$$' -bench . -benchmem -count 5 ./...
 
-lint: ## run golangci-lint, built from its own module
+lint: ## run golangci-lint, built from its own module, on what the tests compile (with the race detector)
 	CGO_ENABLED=0 go build -C tools/lint -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-	bin/golangci-lint run
+	GOFLAGS=-race bin/golangci-lint run
 
 notice: ## rewrite cmd/doorlab/NOTICE, the licences of linked libraries; fails if one asks for more than a notice
 	go run ./tools/notice

@@ -67,4 +67,11 @@ var doorBugs = map[string]func(Step) Step{
 			return step(s, ev)
 		}
 	},
+	"off-gives-a-leaf-no-minute": after(func(t *turn) {
+		for i, w := range t.was.Doors {
+			if w.Rest != wire.RestOff && t.s.Doors[i].Rest == wire.RestOff {
+				door(t.s, w.ID, func(d *firmware.Door) { d.LeafAt = w.LeafAt })
+			}
+		}
+	}),
 }

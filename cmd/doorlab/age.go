@@ -50,7 +50,7 @@ time, so memory use stays level. Writes a run directory like 'doorlab check'.`,
 	}
 	s := c.Flags()
 	s.Var(&f.span, "for", "how long to run, in virtual time: 36h, 10d, 2w, 1y")
-	s.StringVar(&f.start, "start", "2027-01-01", "the first day, UTC")
+	s.StringVar(&f.start, "start", "2027-01-01", "the first day, UTC, from 1971 on")
 	s.IntVar(&f.Boards, "boards", 100, "simulated boards, ten to a place; the test place has one more")
 	s.IntVar(&f.Doors, "doors", 2, "doors per board")
 	s.IntVar(&f.Worlds, "worlds", 0, "worlds that the boards are divided among; each has its own server, and they run side by side (default: one for every 50 boards)")
@@ -76,6 +76,9 @@ func (f *ageFlags) check() (err error) {
 	if f.For < age.Shortest {
 		least := span(age.Shortest)
 		return usagef("--for: must be at least %s", &least)
+	}
+	if end := f.Start.Add(f.For); f.Start.Year() < 1971 || end.Year() > 9990 { // boards count from 1970, and answers end with the year 9999
+		return usagef("--start %q: the whole run must be in the years 1971 to 9990", f.start)
 	}
 	return nil
 }

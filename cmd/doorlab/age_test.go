@@ -56,6 +56,9 @@ func TestAgeFlags(t *testing.T) {
 		"--for soon":            "must be a duration such as 36h, 10d, 2w or 1y",
 		"--for xd":              "must be a number of days, weeks or years",
 		"--start tomorrow":      "must be a day like 2027-01-01",
+		"--start 1969-12-31":    "must be in the years 1971 to 9990",
+		"--start 0001-01-01":    "must be in the years 1971 to 9990",
+		"--start 9990-12-30":    "must be in the years 1971 to 9990",
 		"--retention keys=9":    "records",
 		"now":                   "no arguments",
 	} {

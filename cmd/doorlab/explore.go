@@ -61,8 +61,8 @@ The same seed generates the same sequences.`,
 	s.DurationVar(&f.For, "for", 0, "how long to look (default: 1m, or as long as --sequences or --operations take)")
 	s.IntVar(&f.Sequences, "sequences", 0, "run at most this many sequences (0: no limit)")
 	s.IntVar(&f.Steps, "operations", 0, "start no sequence after this many operations (0: no limit)")
-	s.IntVar(&f.Length, "length", 24, "operations per sequence")
-	s.IntVar(&f.Parallel, "parallel", 8, "worlds to run at the same time")
+	s.IntVar(&f.Length, "length", 24, "operations per sequence, at most 10,000")
+	s.IntVar(&f.Parallel, "parallel", 8, "worlds to run at the same time, at most 1,000")
 	s.IntVar(&f.Most, "failures", 1, "stop after this many failures")
 	s.StringVar(&f.out, "out", "explored", "folder for the scenario files of failures")
 	v.add(c)
@@ -72,7 +72,7 @@ The same seed generates the same sequences.`,
 // check reports the first flag value that makes no sense.
 func (f *exploreFlags) check() error {
 	return cmp.Or(atLeast("seed", f.Seed, 1), atLeast("for", f.For, 0), atLeast("sequences", f.Sequences, 0), atLeast("operations", f.Steps, 0),
-		atLeast("length", f.Length, 1), atLeast("parallel", f.Parallel, 1), atLeast("failures", f.Most, 1))
+		between("length", f.Length, 1, 10_000), between("parallel", f.Parallel, 1, 1000), atLeast("failures", f.Most, 1))
 }
 
 func runExplore(ctx context.Context, e *env, f *exploreFlags) error {

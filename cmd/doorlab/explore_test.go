@@ -76,7 +76,8 @@ func TestExploreInterrupted(t *testing.T) {
 
 func TestExploreFlags(t *testing.T) {
 	t.Parallel()
-	for _, args := range []string{"--seed 0", "--for -1s", "--for 0s", "--sequences -1", "--parallel 0", "--length 0", "--failures 0", "x"} {
+	for _, args := range []string{"--seed 0", "--for -1s", "--for 0s", "--sequences -1", "--parallel 0", "--parallel 9223372036854775807",
+		"--length 0", "--length 9223372036854775807", "--failures 0", "x"} {
 		code, _, errs := runQuietly(t.Context(), append([]string{"explore"}, strings.Fields(args)...)...)
 		if code != codeUsage {
 			t.Errorf("%s: exit code %d (%s), want %d", args, code, errs, codeUsage)

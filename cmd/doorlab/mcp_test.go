@@ -161,6 +161,32 @@ func TestMCPOverPipes(t *testing.T) {
 	}
 }
 
+// TestMCPAnswersBeforeTheEnd: every request of a file has its answer, although the input ends, or stops being JSON, right after it.
+func TestMCPAnswersBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	const asks = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":"two","method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"faults","arguments":{}}}
+{"jsonrpc":"2.0","id":4,"method":"nope"}
+`
+	for _, c := range []struct {
+		end  string
+		code int
+	}{{"", codeOK}, {"nope\n", codeFailure}} {
+		var out, errs strings.Builder
+		code := run(t.Context(), []string{"mcp"}, &env{in: strings.NewReader(asks + c.end), out: &out, err: &errs, getenv: func(string) string { return "" }})
+		if code != c.code {
+			t.Errorf("input ends with %q: exit code %d, stderr %q, want %d", c.end, code, errs.String(), c.code)
+		}
+		for _, id := range []string{"1", `"two"`, "3", "4"} {
+			if !strings.Contains(out.String(), `"id":`+id+`,`) {
+				t.Errorf("input ends with %q: got %s, want an answer to request %s", c.end, out.String(), id)
+			}
+		}
+	}
+}
+
 // TestMCPRefusesOtherInput: what is no JSON at all is said in a sentence.
 func TestMCPRefusesOtherInput(t *testing.T) {
 	t.Parallel()

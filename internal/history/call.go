@@ -56,7 +56,7 @@ var (
 	kept = []string{"externalRef", "permitId", "startsAt", "endsAt", "doorIds", "state", "revokedAt", "expiresIn", "scopes", "placeId", "result",
 		"doorId", "hours", "received", "created", "updated", "unchanged", "failed", "reason", "detail", "graceSec", "channels", "timezone", "days", "source",
 		"membershipId", "reservationId", "policyId", "window", "mode", "outcome", "commandId", "version", "answered", "rule", "deleted",
-		"doorState", "online", "id", "index", "status", "error", "entryPermitMaxHours"}
+		"doorState", "online", "id", "index", "status", "error", "entryPermitMaxHours", "useCount", "firstUsedAt"}
 )
 
 // mostRows is how many rows an import may have for the history to keep them. Of a longer one it keeps how each row ended.
@@ -111,7 +111,8 @@ var (
 )
 
 // toldFields are what checkers read of a record or an event.
-var toldFields = []string{"recordId", "eventId", "commandId", "result", "settledAs", "replays", "kind", "permitId", "late", "recordedAt", "doorId", "doorName"}
+var toldFields = []string{"recordId", "eventId", "commandId", "result", "settledAs", "replays", "kind", "permitId", "late", "recordedAt", "doorId", "doorName",
+	"reason", "method", "actor", "actorLabel", "externalRef"}
 
 // answer adds the server's answer, and an import's rows.
 func (t *CallText) answer(e *Event, c CallIn) {
@@ -194,6 +195,9 @@ func rows(raw []byte) (out []any) {
 		for _, k := range toldFields {
 			if v := item[k]; v != nil && v != false && v != 0.0 {
 				row[k] = v
+			}
+			if ref, ok := item[k].(string); ok && k == "externalRef" {
+				row[k] = mask.Marked(ref) // as the request that gave it
 			}
 		}
 		out = append(out, row)

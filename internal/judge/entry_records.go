@@ -28,6 +28,8 @@ func ent4(v *View) Verdict {
 		attempts += v.refused(t)
 	}
 	v.lists(t)
+	v.uses(t)
+	v.labelled(t)
 	for _, e := range v.records {
 		masked(t, e)
 	}

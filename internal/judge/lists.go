@@ -76,10 +76,10 @@ func (v *View) lists(t *tally) {
 			open[who] = r
 		}
 	}
-	told := each.By(v.records, func(e *history.Event) string { return e.PlaceID })
+	told, refs := each.By(v.records, func(e *history.Event) string { return e.PlaceID }), v.references()
 	for _, r := range all {
 		if r.events {
-			v.listedEvents(t, r, told[r.place])
+			v.listedEvents(t, r, told[r.place], refs)
 		} else {
 			v.listedRecords(t, r, told[r.place])
 		}
@@ -155,6 +155,7 @@ func (v *View) atTheirDoors(t *tally, r *reading, due map[string]*history.Event)
 func (v *View) listedRecords(t *tally, r *reading, told []*history.Event) {
 	due, of, seen := v.shown(r, told), map[string]string{}, 0
 	v.atTheirDoors(t, r, due)
+	v.asMade(t, r, due)
 	for _, row := range r.rows {
 		id, command := text(row, "recordId"), text(row, "commandId")
 		if other := of[command]; command != "" && other != "" && other != id {
@@ -262,13 +263,13 @@ func (v *View) replaysRow(t *tally, r *reading, row map[string]any, c *command) 
 	if k == nil || len(k.attempts) == 0 || v.begun != nil || c.byGuest() {
 		return
 	}
-	if most := len(k.attempts) - 1; int(n) > most {
-		t.bad(r.first.Event, "the record of %s counts %d replays, although its key was sent only %d times", c.id, int(n), most+1) // [ENT-4]
+	if most := len(k.attempts) - 1 - k.reused(); int(n) > most {
+		t.bad(r.first.Event, "the record of %s counts %d replays, although its request was sent only %d times", c.id, int(n), most+1) // [ENT-4]
 	}
 }
 
 // listedEvents: an opening and a denial have one event each, and the use of a permit another.
-func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
+func (v *View) listedEvents(t *tally, r *reading, told []*history.Event, refs map[string]string) {
 	kinds := map[string]map[string]int{} // how many of a kind, by record
 	for _, row := range r.rows {
 		id, kind := text(row, "recordId"), text(row, "kind")
@@ -280,6 +281,8 @@ func (v *View) listedEvents(t *tally, r *reading, told []*history.Event) {
 	}
 	due := v.shown(r, told)
 	v.atTheirDoors(t, r, due)
+	v.asMade(t, r, due)
+	withTheirReference(t, r, refs)
 	t.checked += len(due)
 	for _, id := range slices.Sorted(maps.Keys(due)) {
 		e := due[id]

@@ -116,7 +116,7 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 			delete(l.records[2], "replays")
 		}, "counts 0 replays, but 1 were answered"},
 		{"long before a start", func(l *listed) { l.started(140); delete(l.records[2], "replays") }, "counts 0 replays, but 1 were answered"},
-		{"a replay too many", func(l *listed) { l.records[2]["replays"] = 2.0 }, "counts 2 replays, although its key was sent only 2 times"},
+		{"a replay too many", func(l *listed) { l.records[2]["replays"] = 2.0 }, "counts 2 replays, although its request was sent only 2 times"},
 		{"no event", func(l *listed) { l.active = append(l.active[:3], l.active[4]) }, "rec_1 (opened) has 0 events entry.opened"},
 		{"an event twice", func(l *listed) { l.active = append(l.active, l.active[3]) }, "rec_1 (opened) has 2 events entry.opened"},
 		{"no use", func(l *listed) { l.active = l.active[:4] }, "rec_1 (opened) has 0 events entry.permit.used"},

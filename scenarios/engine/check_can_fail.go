@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
@@ -43,6 +44,9 @@ func (c *checker) empty(steps []Step, fixed map[string]bool) {
 		if in, ok := s.verb().(*Steps); ok {
 			if len(*in) == 0 {
 				c.b.Problem(s.pos, "%s has no steps: nothing would be checked", s.verbName())
+			}
+			for j := range *in {
+				(*in)[j].outer = slices.Concat(s.outer, s.ownClaims())
 			}
 			c.inside(*in, s, fixed)
 		}
@@ -101,9 +105,9 @@ func (c *checker) inside(steps []Step, s *Step, fixed map[string]bool) {
 	}
 }
 
-// atLeastOnce reports a step that is to be done zero times.
+// atLeastOnce reports a step that is to be done zero times, or more often than any machine can.
 func (c *checker) atLeastOnce(v *Verbs) {
-	counts := map[string]*Num{}
+	counts, most := map[string]*Num{}, map[string]int{"times": mostTimes, "together": mostTogether}
 	if of, ok := v.verb().(interface{ often() Repeat }); ok {
 		counts["times"], counts["together"] = of.often().Times, of.often().Together
 	}
@@ -111,8 +115,12 @@ func (c *checker) atLeastOnce(v *Verbs) {
 		counts["most"] = v.PresentEach.Most
 	}
 	for _, name := range keysOf(counts) {
-		if f, ok := counts[name].literal(); ok && (f < 1 || f != math.Trunc(f)) {
+		f, ok := counts[name].literal()
+		switch bound := most[name]; {
+		case ok && (f < 1 || f != math.Trunc(f)):
 			c.b.Problem(counts[name].pos, "%s must be at least 1, and whole", name)
+		case ok && bound > 0 && f > float64(bound):
+			c.b.Problem(counts[name].pos, "%s must be at most %s", name, amount.Number(int64(bound)))
 		}
 	}
 }

@@ -45,6 +45,9 @@ func (c *checker) claimsOther(s *Step, claims []string) {
 	}
 	if len(others) > 0 {
 		list, hint := strings.Join(others, ", "), ""
+		if slices.ContainsFunc(others, s.maybeLater) {
+			hint = ", or leave out within and eventually, because it promises something at once"
+		}
 		if call := s.Verbs.Call; call != nil && len(others) == 1 {
 			if parts := call.partsFor(others[0]); parts != "" {
 				hint = ", or expect something here of " + strings.Join(strings.Fields(parts), ", ")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/doorlab/doorlab/internal/access"
+	"github.com/doorlab/doorlab/internal/amount"
 	"github.com/doorlab/doorlab/internal/faults"
 	"github.com/doorlab/doorlab/internal/near"
 	"github.com/doorlab/doorlab/scenarios/expression"
@@ -33,12 +34,17 @@ func (c *checker) literals(s *Step) {
 		c.week(v.Policy.Week)
 	case v.Netloss != nil && !v.Netloss.fails():
 		c.channels(v.Netloss)
+	case v.Mark != nil && v.Mark.Name.raw == "now":
+		c.b.Problem(s.pos, `a mark can't be called "now", which is always the present moment`)
 	case v.MQTT != nil:
 		c.mqtt(v.MQTT, s.pos)
 	case v.Tell != nil:
 		c.tell(v.Tell, s.pos)
 	case v.Bulk != nil:
 		c.count("register", &v.Bulk.Register, 1)
+		if f, ok := v.Bulk.Register.literal(); ok && f > mostPeople {
+			c.b.Problem(v.Bulk.Register.pos, "register must be at most %s", amount.Number(int64(mostPeople)))
+		}
 		c.count("revoke", v.Bulk.Revoke, 0)
 		c.count("workers", v.Bulk.Workers, 1)
 	case v.PresentEach != nil:

@@ -52,7 +52,9 @@ func TestLiterals(t *testing.T) {
 		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}}`:              `"clsoe" is not a valid behaviour, did you mean "close"?`,
 		`netloss: {boards: brd_1, graceSec: 1, channels: {all: clsoe}, status: 400}`: "",
 		`events: {place: plc_1, all: kind != "", atLeast: 1.5}`:                      `atLeast must be a whole number of at least 0`,
-		"pause: 1ms, atLeast: 2":                                                     `atLeast must be left out without cases: it is the fewest rows`,
+		"mark: now": `a mark can't be called "now", which is always the present moment`,
+		`bulk: {name: a, over: plc_1, register: 1000001}`: `register must be at most 1,000,000`,
+		"pause: 1ms, atLeast: 2":                          `atLeast must be left out without cases: it is the fewest rows`,
 	} {
 		literalProblem(t, step, want)
 	}
@@ -89,6 +91,8 @@ func TestCombined(t *testing.T) {
 		`control: {path: clock}`:                                            `a path begins with /`,
 		`call: {path: /echo, status: 999}`:                                  `status must be a whole number from 100 to 599`,
 		`call: {path: /echo, together: -1}`:                                 `together must be at least 1`,
+		`call: {path: /echo, together: 10001}`:                              `together must be at most 10,000`,
+		`call: {path: /echo, times: 1e15}`:                                  `times must be at most 1,000,000`,
 		`call: {path: /echo}, within: 1s, eventually: true, expect: n == 1`: `give within or eventually, not both`,
 		`wait: load, within: 1m`:                                            `wait takes as long as its step`,
 		`call: {path: /echo}, within: -1s, expect: n == 1`:                  `within must not be negative`,

@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/doorlab/doorlab/internal/amount"
 )
 
 // What a verb reads of its step: how often something is done and how many there must be, and what ends the verb.
@@ -23,11 +25,27 @@ func (x *frame) count(n *Num, def int) int {
 	return int(v)
 }
 
+// How much a step may ask for: each answer and each person is kept, and what is sent at once also needs a connection of its own.
+const (
+	mostTimes    = 1_000_000
+	mostTogether = 10_000 // as many commands as a server has in flight
+	mostPeople   = 1_000_000
+)
+
 // least is count for how often something is done, at least once.
 func (x *frame) least(n *Num) int {
 	v := x.count(n, 1)
 	if v < 1 {
 		panic(stop{fmt.Errorf("%s: must be at least 1", n.raw)})
+	}
+	return v
+}
+
+// upTo is least for what has an upper bound, too.
+func (x *frame) upTo(most int, n *Num) int {
+	v := x.least(n)
+	if v > most {
+		panic(stop{fmt.Errorf("%s: must be at most %s", n.raw, amount.Number(int64(most)))})
 	}
 	return v
 }

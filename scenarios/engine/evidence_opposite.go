@@ -230,7 +230,7 @@ func (x *frame) evidence(out fields) {
 	} else if other := x.bothWays(out); other != "" {
 		why = "it would have passed with the opposite answer as well (" + other + ")"
 	} else if other := x.otherRefusal(out); other != "" {
-		why = "it would have passed with another refusal as well (" + other + ")"
+		why = "it would have passed with another refusal as well (" + other + "), as it doesn't expect the one that is promised"
 	} else if s.quiet(x.res) {
 		why = "no step in it asserts anything"
 	} else if x.either {
@@ -248,6 +248,9 @@ func (x *frame) evidence(out fields) {
 	}
 	x.res.Moot = x.moot(out)
 	x.file.watch.Passed(s, s.pos.Line, x.res, claims, why)
+	if why == "" {
+		x.unnoticed(out)
+	}
 }
 
 // quiet reports whether a step is only made of steps that asserted nothing.

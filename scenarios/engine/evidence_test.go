@@ -48,6 +48,8 @@ func TestNothingProvesNothing(t *testing.T) {
 		"no doors":               {`{set: {none: []}}, {policy: {doors: none, mode: free}}`, judge.Blocked, "there are no doors"},
 		"no people":              {`{set: {none: []}}, {revoke: {person: none}}`, judge.Blocked, "there are no people"},
 		"a share of nobody":      {`{cohort: {name: one, share: "${0}"}}`, judge.Blocked, "contains no boards"},
+		"too many at once":       {`{set: {n: 1e15}}, {call: {path: /echo, together: "${n}"}}`, judge.Blocked, "must be at most 10,000"},
+		"too many times":         {`{set: {n: 1e15}}, {call: {path: /echo, times: "${n}"}}`, judge.Blocked, "must be at most 1,000,000"},
 		"no times":               {`{set: {n: 0}}, {call: {path: /echo, times: "${n}"}}`, judge.Blocked, "must be at least 1"},
 		"since now":              {`{journal: {of: "\"brd_1\"", since: now}, expect: count == 0}`, judge.Blocked, "nothing can have happened after now"},
 		"since tomorrow":         {`{records: {place: "\"plc_1\"", since: +1d}, expect: count == 0}`, judge.Blocked, "nothing can have happened after now"},

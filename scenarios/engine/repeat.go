@@ -12,8 +12,8 @@ func (r Repeat) often() Repeat { return r }
 
 // send makes a request as often as specified, by default once. apart: each with an Idempotency-Key of its own.
 func (r Repeat) send(x *frame, q request, apart bool) (answers []*answer, err error) {
-	together := x.least(r.Together)
-	for range x.least(r.Times) {
+	together := x.upTo(mostTogether, r.Together)
+	for range x.upTo(mostTimes, r.Times) {
 		got, errs := make([]*answer, together), make([]error, together)
 		var wg sync.WaitGroup
 		for i := range got {

@@ -58,6 +58,7 @@ type Step struct {
 	Verbs
 
 	asserts bool            // what the target does can make it fail
+	outer   []string        // the clauses that the groups around it claim
 	waits   *Step           // the step in the background that it waits for
 	fixed   map[string]bool // names that have the same value whatever the target does, before the step
 }

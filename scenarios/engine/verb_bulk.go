@@ -15,9 +15,9 @@ func (b *Bulk) title() string { return b.Name.raw + " " + b.Register.raw }
 func (b *Bulk) run(x *frame) (fields, error) {
 	name := need(b.Name.str(x.scope))
 	places := need(many(need(b.Over.eval(x.scope)), "places"))
-	n, revoke, workers := x.count(&b.Register, 0), x.count(b.Revoke, 0), x.count(b.Workers, 8)
+	n, revoke, workers := x.upTo(mostPeople, &b.Register), x.count(b.Revoke, 0), x.count(b.Workers, 8)
 	from, to := x.span(b.From, b.To, "+72h")
-	if len(places) == 0 || n < 1 || revoke > n {
+	if len(places) == 0 || revoke > n {
 		return nil, fmt.Errorf("can't register %d people at %d places and revoke %d", n, len(places), revoke)
 	}
 	turn := b.pace(x, n+revoke)

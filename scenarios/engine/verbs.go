@@ -70,8 +70,8 @@ type Auth struct {
 
 // Repeat sends one request several times, an Idempotency-Key and all.
 type Repeat struct {
-	Times    *Num `json:"times,omitempty" jsonschema:"description=Send it this many times, one after the other"`
-	Together *Num `json:"together,omitempty" jsonschema:"description=Send it this many times at once"`
+	Times    *Num `json:"times,omitempty" jsonschema:"description=Send it this many times, one after the other; at most 1000000"`
+	Together *Num `json:"together,omitempty" jsonschema:"description=Send it this many times at once; at most 10000"`
 }
 
 // Call is any request of the public API.
@@ -186,7 +186,7 @@ type Hours struct {
 type Bulk struct {
 	Name     Name `json:"name" jsonschema:"required,description=Name for the people: .people .kept .revoked"`
 	Over     Ref  `json:"over" jsonschema:"required,description=Cohort whose places get the permits in turn"`
-	Register Num  `json:"register" jsonschema:"required,description=How many permits to register"`
+	Register Num  `json:"register" jsonschema:"required,description=How many permits to register; at most 1000000"`
 	Revoke   *Num `json:"revoke,omitempty" jsonschema:"description=How many of them are then revoked"`
 	From     When `json:"from,omitempty" jsonschema:"description=Default now-1h"`
 	To       When `json:"to,omitempty" jsonschema:"description=Default +72h"`

@@ -18,6 +18,7 @@ package evidence
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ type Watch struct {
 	mu     sync.Mutex
 	seen   map[*expression.Expr]*watched
 	hollow map[any]*hollow // nil for steps that once had evidence
+	values map[any]*valued // what steps with evidence say of the values that they found
 }
 
 type watched struct {
@@ -99,6 +101,7 @@ func (w *Watch) Before(steps []any) (takeBack func()) {
 			was[s] = h
 		}
 	}
+	values := maps.Clone(w.values)
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -106,6 +109,10 @@ func (w *Watch) Before(steps []any) (takeBack func()) {
 			delete(w.hollow, s)
 			if h, there := was[s]; there {
 				w.hollow[s] = h
+			}
+			delete(w.values, s)
+			if v, there := values[s]; there {
+				w.values[s] = v
 			}
 		}
 	}
@@ -130,6 +137,7 @@ func (w *Watch) Idle() (out []*report.Step) {
 				Detail: h.why + ", so it isn't evidence for " + strings.Join(h.claims, ", ")})
 		}
 	}
+	out = append(out, w.indifferent()...)
 	slices.SortFunc(out, func(a, b *report.Step) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Name, b.Name)) })
 	return out
 }

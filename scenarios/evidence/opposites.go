@@ -98,10 +98,15 @@ func OppositeDecisions(result string) []Decision {
 var otherRefusals = map[string]map[int][]string{
 	"AUTH-2": {401: {"scope_missing"}, 403: {"token_invalid"}},
 	"AUTH-3": {429: {"token_invalid", "scope_missing"}},
-	"AUTH-5": {401: {"rate_limited"}},
-	"CMD-2":  {409: {"device_refused", "device_no_response"}},
-	"CMD-3":  {502: {"device_offline", "device_no_response"}},
-	"CMD-4":  {504: {"device_offline"}},
+	"AUTH-5": {401: {"rate_limited", "device_not_found"}},
+	"CMD-2":  {409: {"device_refused", "device_no_response", "token_invalid", "not_found"}},
+	"CMD-3":  {502: {"device_offline", "device_no_response", "store_offline"}},
+	"CMD-4":  {504: {"device_offline", "device_refused"}},
+	"CMD-5":  {409: {"invalid_field"}},
+	"AUTH-4": {403: {"device_offline", "token_invalid"}, 404: {"device_offline", "token_invalid"}},
+	"PERM-4": {404: {"entry_denied", "rate_limited"}},
+	"PERM-5": {409: {"invalid_field", "scope_missing"}},
+	"PERM-6": {400: {"device_not_found", "rule_violated"}},
 }
 
 // OtherRefusals are refusals that break what the clause promises with a status.

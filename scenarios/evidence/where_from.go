@@ -24,6 +24,9 @@ type source struct {
 	words  Words
 	known  known // what they compare it with, which fields they read, and how slow the answer may be
 	passes []int // the statuses that its step accepts; nil: any
+
+	own   map[string]any     // the parts of the answer, if it is one
+	exprs []*expression.Expr // what was captured of it
 }
 
 // might reports whether the step that gave a source would have gone on with another answer.
@@ -138,11 +141,12 @@ func (h *Past) Reached(name string) {
 // statuses that the step accepts if some are successes and some refusals. listens reports expressions that only show that
 // somebody listens; nil: none.
 func (h *Past) Captured(names map[string]*expression.Expr, env, own map[string]any, words Words, slowest float64, passes []int, listens func(*expression.Expr) bool) {
-	src := &source{env: env, words: words, known: known{slowest: slowest}, passes: passes}
+	src := &source{env: env, words: words, known: known{slowest: slowest}, passes: passes, own: own}
 	all := map[string]*given{}
 	for _, name := range sortedKeys(names) {
 		e := names[name]
 		src.speaks(e, own)
+		src.exprs = append(src.exprs, e)
 		deps := h.before(e, own)
 		for n := range e.Names {
 			if g := all[n]; g != nil && !has(own, n) {

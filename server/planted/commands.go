@@ -49,6 +49,8 @@ func Commands(name string, c command.Config) command.Config {
 		c.Ledger = storage{b, name}
 	case "hold-minutes-not-sent", "closes-sent-as-opens":
 		c.Sender = sender{b.Sender, name}
+	case "operator-without-a-name-at-a-hold":
+		c.Ledger = unnamed{b}
 	}
 	return c
 }

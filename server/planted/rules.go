@@ -257,6 +257,14 @@ func (g grants) Revoke(by record.By, r grant.RevokeRequest) (grant.Permit, error
 }
 
 func (g grants) CancelTerm(by record.By, kind, id string) (grant.Term, error) {
+	if g.name == "cancelled-after-its-end-stays-expired" {
+		list, _, _ := g.ListTerms(by.PlaceID, kind, grant.ListQuery{Limit: 500})
+		for _, x := range list {
+			if x.ID == id && x.State == grant.Expired {
+				return x, nil
+			}
+		}
+	}
 	t, err := g.Grants.CancelTerm(by, kind, id)
 	if g.name == "cancelled-shown-active" {
 		t.State = grant.Active

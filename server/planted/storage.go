@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/internal/clock"
@@ -37,6 +38,19 @@ func (l storage) Settle(list ...command.Settlement) error {
 	if l.name == "outcome-not-awaited" {
 		go func() { _ = l.both.Settle(list...) }()
 		return nil
+	}
+	return l.both.Settle(list...)
+}
+
+// unnamed records holds without the name of the key.
+type unnamed struct{ *both }
+
+func (l unnamed) Settle(list ...command.Settlement) error {
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i].Intent.Command == command.Hold {
+			list[i].Intent.ActorLabel = ""
+		}
 	}
 	return l.both.Settle(list...)
 }

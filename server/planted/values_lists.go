@@ -32,6 +32,31 @@ var listValues = map[string]edge{
 		}
 		return old
 	}),
+	"use-on-site-without-its-reference": show(activity, "externalRef", func(old any, row map[string]any, _ *reply) any {
+		if row["method"] == "onsite" {
+			return nil
+		}
+		return old
+	}),
+	"ten-digits-without-a-head": show(logs, "actorLabel", func(old any, row map[string]any, _ *reply) any {
+		label := fmt.Sprint(old)
+		if row["method"] == "phone" && strings.HasPrefix(label, "02") {
+			return label[len(label)-4:]
+		}
+		return old
+	}),
+	"second-use-not-shown": show(permitRows, "useCount", func(old any, _ map[string]any, _ *reply) any {
+		if n, err := strconv.Atoi(fmt.Sprint(old)); err == nil && n > 1 {
+			return 1
+		}
+		return old
+	}),
+	"only-openings-are-delayed": asks(orders, func(body map[string]any) {
+		args, _ := body["args"].(map[string]any)
+		if reason, _ := args["reason"].(string); strings.HasPrefix(reason, "sim:delay:") && body["command"] != "open" {
+			args["reason"] = "sim:delay:0"
+		}
+	}),
 	"value-after-a-blank-not-found": {routes: activity, ask: func(r *http.Request) {
 		r.URL.RawQuery = strings.ReplaceAll(r.URL.RawQuery, ",%20", ",-")
 	}},
