@@ -179,7 +179,7 @@ func TestSearchPage(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(lines[1])) {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
 		out := play(t, dir, line+" --boards 10 2>&1 || case $? in 6 | 99) ;; *) exit 1 ;; esac\n") // a machine too busy to send, or to answer, in time
-		inOrder(t, out, "my-search", "search", "simulated boards report after", "judged over the whole search")
+		inOrder(t, out, "my-search", "search", "simulated boards take", "judged over the whole search")
 		if strings.Contains(line, "--baseline") {
 			inOrder(t, out, "against the baseline", "highest rate within the thresholds")
 		}

@@ -221,7 +221,7 @@ func TestContentTypes(t *testing.T) {
 		{"/device/v1/devices/dor_1/commands", command, []string{typeJSON}, ""},
 		{"/device/v1/devices/dor_1/commands", command, []string{typeJSON, typeJSON}, "Content-Type is given more than once"},
 		{"/device/v1/devices/dor_1/commands", command, []string{typeJSON, "text/plain"}, "Content-Type is given more than once"},
-		{"/device/v1/devices/dor_1/commands", command, []string{form}, "must be application/json"},
+		{"/device/v1/devices/dor_1/commands", command, []string{form}, "must be application/json, not " + form + " (with curl: -H 'Content-Type: application/json')"},
 		{"/device/v1/doors/dor_1/open", "", []string{typeJSON, "text/plain"}, ""}, // there is no body
 		{"/entry/open", link, []string{"text/plain"}, "must be application/json or " + form},
 		{"/entry/open", link, []string{form, typeJSON}, "Content-Type is given more than once"},
