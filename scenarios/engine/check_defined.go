@@ -67,10 +67,11 @@ func (c *checker) undefined() {
 	own := slices.DeleteFunc(keysOf(c.names), func(n string) bool { return builtins[n] }) // all that a reference can name
 	maps.Copy(c.names, resultFields)
 	maps.Copy(c.names, evidence.ElementFields)
+	all := keysOf(c.names)
 	for _, e := range notes(c.b).exprs {
 		valid := own
 		if !e.ref {
-			valid = keysOf(c.names)
+			valid = all
 		}
 		for n, pos := range e.Names {
 			if c.names[n] || expression.Builtin(n) || told[n] || c.unread.names(n, pos) {
