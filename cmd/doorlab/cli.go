@@ -192,7 +192,7 @@ things, applies load, and checks every promise against the relays' own journals.
 	root.Version = build()
 	root.SetVersionTemplate("doorlab {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	cobra.AddTemplateFunc("flagUsages", usages)
+	groupUsages()
 	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(flagError)
 	for _, g := range []struct {

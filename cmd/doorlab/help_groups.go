@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -44,6 +45,9 @@ var (
 	targetGroup  = flagGroup{"A running server instead of a testbed", "target control control-token control-token-file key ca allow-host"}
 	outputGroup  = flagGroup{"Output", "out json plain quiet verbose metrics otlp"}
 )
+
+// groupUsages lets help templates call usages. Cobra has one set of such functions for all commands, and tests run many at once.
+var groupUsages = sync.OnceFunc(func() { cobra.AddTemplateFunc("flagUsages", usages) })
 
 // usages are a command's flags for its help, in groups if there are many.
 func usages(c *cobra.Command) string {
