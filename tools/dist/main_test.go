@@ -129,11 +129,3 @@ func TestContents(t *testing.T) {
 		t.Errorf("%s lists %s, want CycloneDX with %s", list.BOMFormat, strings.Join(got, " "), want)
 	}
 }
-
-// TestClientsBuild: the client commands build for a system that has neither C nor what only Unix has.
-func TestClientsBuild(t *testing.T) { // not parallel: it changes directory
-	t.Chdir("../..")
-	if err := sample.build(filepath.Join(t.TempDir(), "doorlab.exe"), target{os: "windows", arch: "amd64"}); err != nil {
-		t.Fatalf("got %v, want a binary", err)
-	}
-}
