@@ -148,7 +148,11 @@ func goLiveCommand(e *env) *cobra.Command {
 					states[state]++
 					fmt.Fprintf(l.out, "%s: %s\n        %s\n", state, p.Title, p.Says)
 					if len(p.Seqs) > 0 {
-						fmt.Fprintf(l.out, "        request%s %s\n", map[bool]string{false: "s"}[len(p.Seqs) == 1], strings.Trim(fmt.Sprint(p.Seqs), "[]"))
+						requests := "requests"
+						if len(p.Seqs) == 1 {
+							requests = "request"
+						}
+						fmt.Fprintf(l.out, "        %s %s\n", requests, strings.Trim(fmt.Sprint(p.Seqs), "[]"))
 						shown = true
 					}
 				}

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -56,13 +55,7 @@ func TestRowsShowWhoItWas(t *testing.T) {
 			c.edit(l)
 			l.call(t, 600, "/space/v1/partner/entry-logs", "", "sinceDays=30&limit=500", l.records)
 			l.call(t, 600, "/core/v1/places/{id}/events", "plc_a", l.query, l.active)
-			v := ent4(NewView(l.events))
-			switch {
-			case c.why == "" && v.FirstBad != nil:
-				t.Errorf("got %s, want nothing wrong", v.FirstBad.Why)
-			case c.why != "" && (v.FirstBad == nil || !strings.Contains(v.Number, c.why)):
-				t.Errorf("got %q, want %q", v.Number, c.why)
-			}
+			l.want(t, c.why)
 		})
 	}
 }

@@ -138,13 +138,7 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 			c.edit(l)
 			l.call(t, 600, "/space/v1/partner/entry-logs", "", "sinceDays=30&limit=500", l.records)
 			l.call(t, 600, "/core/v1/places/{id}/events", "plc_a", l.query, l.active)
-			v := ent4(NewView(l.events))
-			switch {
-			case c.why == "" && v.FirstBad != nil:
-				t.Errorf("got %s, want nothing wrong", v.FirstBad.Why)
-			case c.why != "" && (v.FirstBad == nil || !strings.Contains(v.Number, c.why)):
-				t.Errorf("got %q, want %q", v.Number, c.why)
-			}
+			l.want(t, c.why)
 		})
 	}
 }
@@ -285,5 +279,17 @@ func TestDeathsThatDidNotHappen(t *testing.T) {
 	v := cmd6(NewView(newListed().events))
 	if got := strings.Join(v.Missing, "; "); got != "server died with a command in flight; board died with a command in flight; line died with a command in flight" {
 		t.Errorf("missing %q, want server, board and line", got)
+	}
+}
+
+// want checks what ENT-4 finds wrong, "" = nothing.
+func (l *listed) want(t *testing.T, why string) {
+	t.Helper()
+	v := ent4(NewView(l.events))
+	switch {
+	case why == "" && v.FirstBad != nil:
+		t.Errorf("got %s, want nothing wrong", v.FirstBad.Why)
+	case why != "" && (v.FirstBad == nil || !strings.Contains(v.Number, why)):
+		t.Errorf("got %q, want %q", v.Number, why)
 	}
 }

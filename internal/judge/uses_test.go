@@ -2,7 +2,6 @@ package judge
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -46,13 +45,7 @@ func TestUses(t *testing.T) {
 			}
 			text := history.CallText{SentAt: 600_000, SentNs: 600e9, Out: map[string]any{"permitId": "pmt_1", "useCount": c.uses, "firstUsedAt": c.first}}
 			l.at(600, history.Event{Kind: history.Call, Method: "GET", Route: createRoute + "/{id}", Status: 200, Text: string(must.Get(json.Marshal(text))(t))})
-			v := ent4(NewView(l.events))
-			switch {
-			case c.why == "" && v.FirstBad != nil:
-				t.Errorf("got %s, want nothing wrong", v.FirstBad.Why)
-			case c.why != "" && (v.FirstBad == nil || !strings.Contains(v.Number, c.why)):
-				t.Errorf("got %q, want %q", v.Number, c.why)
-			}
+			l.want(t, c.why)
 		})
 	}
 }

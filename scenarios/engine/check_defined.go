@@ -82,16 +82,16 @@ func (c *checker) undefined() {
 			if w := elsewhere[n]; w != "" && !e.ref {
 				hint = ", write " + w
 			} else if e.ref && near.Name(n, valid) == "" {
-				hint = undefined(own)
+				hint = howToDefine(own)
 			}
 			c.b.Problem(pos, "unknown name %q%s", n, hint)
 		}
 	}
 }
 
-// undefined says how to define a name, and which names a file has if they are few: they may be only people where a door is
+// howToDefine says how to define a name, and which names a file has if they are few: they may be only people where a door is
 // missing.
-func undefined(own []string) string {
+func howToDefine(own []string) string {
 	says := "; define it in a cohort, permit or set step, or write an id"
 	if len(own) > 0 && len(own) <= 6 {
 		says += " (this file defines " + strings.Join(slices.Sorted(slices.Values(own)), ", ") + ")"

@@ -90,7 +90,7 @@ func whom(tx Tx, placeID string, r wire.Record) (c Credited, who person, err err
 
 // holder is whom a board let in, or turned away, without having been shown a phone. The grant may be somebody else's by
 // now, and the board may not have heard of it: it says whom it had in mind by the hash of a phone. A board that doesn't
-// say it can't have meant those who came after the record.
+// say it can't have meant those who came after the record, see ENT-4.
 func holder(tx Tx, c Credited, r wire.Record) (person, error) {
 	if r.HolderHash == c.Terms.PhoneHash || r.HolderHash == "" && r.At >= c.UpdatedAt.UnixMilli() {
 		return mask(r, c.Phone), nil
