@@ -72,7 +72,8 @@ func (p *product) browse(c setup) *subject {
 }
 
 // due waits for the time of a caller's n-th call if there is a rate to keep; the call is measured from that time,
-// however late it starts. ok is false if the turn is over by then.
+// however late it starts. ok is false if the turn is over by then. Every caller's first call counts, even if a busy
+// machine starts the caller after the turn's end, because a turn without calls has no figures.
 func (s *subject) due(ctx context.Context, callers, caller, n int, wall, end time.Duration) (at time.Duration, ok bool) {
 	if at = clock.Mono(); s.rate > 0 {
 		at = wall + time.Duration(n*callers+caller)*time.Second/time.Duration(s.rate)
@@ -80,7 +81,7 @@ func (s *subject) due(ctx context.Context, callers, caller, n int, wall, end tim
 			return at, false
 		}
 	}
-	return at, at < end
+	return at, n == 0 || at < end
 }
 
 // both runs a turn of a subject and of what goes on beside it.
