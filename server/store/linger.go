@@ -13,8 +13,9 @@ import (
 // much as ten of its writes. A command writes twice, so the running commands indicate how many writers to expect.
 const (
 	crowd     = 16
-	yields    = 2                     // with few writers: turns that whoever is ready gets
-	lingerFor = 20 * time.Microsecond // per expected writer
+	yields    = 2                      // with few writers: turns that whoever is ready gets
+	lingerFor = 20 * time.Microsecond  // per expected writer
+	timerLate = 200 * time.Microsecond // a timer comes that much later: see internal/slack
 	lingerMax = 3 * time.Millisecond
 )
 
@@ -45,7 +46,7 @@ func (s *Store) collect(first *job, last int) []*job {
 	if len(batch) >= most {
 		return batch
 	}
-	s.gather.wait(most-len(batch), min(time.Duration(n)*lingerFor, lingerMax), func() int { return len(s.jobs) })
+	s.gather.wait(most-len(batch), min(time.Duration(n)*lingerFor, lingerMax)-timerLate, func() int { return len(s.jobs) })
 	return s.waiting(batch)
 }
 
