@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"time"
 
 	"github.com/doorlab/doorlab/internal/history"
 	"github.com/doorlab/doorlab/server/store/db"
@@ -15,8 +16,10 @@ type gathered struct {
 	moved   map[string]bool        // of places: their revision isn't written yet
 }
 
-// batch is what the writes of one commit will tell others.
+// batch is the writes of one commit and what they will tell others.
 type batch struct {
+	jobs    []*job
+	took    time.Duration // without the wait for more of them
 	raised  []revision
 	events  []history.Event
 	settled []settledRow // records that have no event yet: most commits tell nobody

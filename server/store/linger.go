@@ -32,22 +32,29 @@ func (s *Store) waiting(batch []*job) []*job {
 	return batch
 }
 
-// collect collects a batch that starts with first.
-func (s *Store) collect(first *job, last int) []*job {
-	batch := s.waiting([]*job{first})
+// collect collects a batch that starts with first. If more writes are expected, rest waits for them and returns the whole
+// batch; what there is can be executed first, which makes the wait that much shorter.
+func (s *Store) collect(first *job, last int) (batch []*job, rest func() []*job) {
+	began := clock.Mono()
+	batch = s.waiting([]*job{first})
 	n := max(len(batch), last, s.running)
 	most := min(maxBatch, 2*n) // all expected writers are in
 	if n <= crowd {
 		for range yields {
 			runtime.Gosched()
 		}
-		return s.waiting(batch)
+		return s.waiting(batch), nil
 	}
 	if len(batch) >= most {
-		return batch
+		return batch, nil
 	}
-	s.gather.wait(most-len(batch), min(time.Duration(n)*lingerFor, lingerMax)-timerLate, func() int { return len(s.jobs) })
-	return s.waiting(batch)
+	until := began + min(time.Duration(n)*lingerFor, lingerMax) - timerLate
+	return batch, func() []*job {
+		if left := until - clock.Mono(); left > 0 {
+			s.gather.wait(most-len(batch), left, func() int { return len(s.jobs) })
+		}
+		return s.waiting(batch)
+	}
 }
 
 // gather lets the writer sleep while writes queue up: waking it for each of them costs more than queueing.

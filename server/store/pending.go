@@ -25,6 +25,14 @@ func (p *pending) begin(clk clock.Clock) (at time.Time) {
 	return at
 }
 
+// later is the time of what the commit records from now on.
+func later(began time.Time, clk clock.Clock) time.Time {
+	if now := clk.Now().Truncate(time.Millisecond); now.After(began) {
+		return now
+	}
+	return began // the clock was set back
+}
+
 func (p *pending) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -103,7 +103,7 @@ func (t *Tx) countReplays(of map[string]int64) (early []string, err error) {
 // commitReplays writes those that no other commit has taken. Only the writer calls it.
 func (s *Store) commitReplays() {
 	if s.replays.pending() && !s.health.corrupt.Load() {
-		s.commit(nil)
+		s.commit(nil, nil)
 	}
 }
 

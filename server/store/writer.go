@@ -13,8 +13,9 @@ import (
 // How a write becomes durable. Callers wait; one goroutine, the writer, serves them all:
 //
 //	write, writeTogether ...   hand in a job: to s.jobs, or to s.bulk, which is served when s.jobs is empty or has had its share
-//	collect                    takes a batch of jobs; if many are expected, it lingers for them (linger.go)
-//	run                        runs each job in the batch's one transaction (transaction.go, tx.go):
+//	collect                    takes a batch of jobs, and says whether to linger for more of them (linger.go)
+//	run                        runs each job in the batch's one transaction (transaction.go, tx.go), those that came while it
+//	                           lingered last:
 //	    runApart                   in a savepoint, so that a failure undoes only this job's writes
 //	    runTogether                without one; a failure after its first statement fails the whole batch
 //	gathered.flush             writes what many jobs write alike, one statement for many rows (gathered.go, settled.go)
@@ -148,21 +149,19 @@ func (s *Store) writer() {
 	for {
 		select {
 		case j := <-s.jobs:
-			batch := s.collect(j, last)
-			last = len(batch)
-			s.commit(batch)
+			last = s.commit(s.collect(j, last))
 			if clock.Mono()-bulkAt > bulkEvery {
 				select {
 				case b := <-s.bulk:
 					bulkAt = clock.Mono()
-					s.commit([]*job{b})
+					s.commit([]*job{b}, nil)
 				default:
 				}
 			}
 			wrote()
 		case b := <-s.bulk:
 			bulkAt = clock.Mono()
-			s.commit(append(s.waiting(nil), b)) // behind those that came meanwhile
+			s.commit(append(s.waiting(nil), b), nil) // behind those that came meanwhile
 			wrote()
 		case <-s.replays.due:
 			s.commitReplays()
@@ -193,78 +192,95 @@ func notify(c chan struct{}) {
 	}
 }
 
-// commit runs a batch in one transaction and answers each of its jobs.
-func (s *Store) commit(batch []*job) {
-	began, now := clock.Mono(), s.pending.begin(s.clk)
+// commit runs a batch in one transaction, then the rest of it, and answers each of its jobs. size is how many there were.
+func (s *Store) commit(jobs []*job, rest func() []*job) (size int) {
+	now, b := s.pending.begin(s.clk), batch{jobs: jobs}
 	replays := s.replays.take()
-	made, err := s.run(batch, now, replays)
+	err := s.run(&b, now, rest, replays)
 	s.pending.end()
-	var early []string
-	if err == nil {
-		early = made.early
-	}
-	s.replays.written(replays, early, err)
-	s.doors.committed()
-	s.committed(batch, err)
 	if err != nil {
-		for _, j := range batch {
+		b.early = nil
+	}
+	s.replays.written(replays, b.early, err)
+	s.doors.committed()
+	s.committed(b.jobs, err)
+	if err != nil {
+		for _, j := range b.jobs {
 			if j.panicV == nil {
 				j.err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 			}
 		}
 	} else {
-		s.running = max(0, s.running+made.running)
-		s.told(len(batch), clock.Mono()-began)
-		s.announce(made)
+		s.running = max(0, s.running+b.running)
+		s.told(len(b.jobs), b.took)
+		s.announce(&b)
 	}
-	for _, j := range batch {
+	for _, j := range b.jobs {
 		close(j.done)
 	}
+	return len(b.jobs)
 }
 
-// run runs the jobs in one transaction, as of now.
-func (s *Store) run(jobs []*job, now time.Time, replays map[string]int64) (*batch, error) {
+// run runs the jobs in one transaction, as of now, and the rest as of when it has come.
+func (s *Store) run(b *batch, now time.Time, rest func() []*job, replays map[string]int64) error {
+	began := clock.Mono()
 	tx, err := begin(s.writing, "BEGIN IMMEDIATE")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer tx.Rollback()
-	var b batch
 	var left gathered
 	of := &statements{transaction: tx}
 	q := db.New(of)
+	if err := s.runJobs(b, b.jobs, func() *Tx { return s.tx(of, q, now, &left) }); err != nil {
+		return err
+	}
+	if rest != nil {
+		b.took = clock.Mono() - began
+		done := len(b.jobs)
+		b.jobs = rest()
+		began, now = clock.Mono(), later(now, s.clk)
+		if err := s.runJobs(b, b.jobs[done:], func() *Tx { return s.tx(of, q, now, &left) }); err != nil {
+			return err
+		}
+	}
+	last := s.tx(of, q, now, &left)
+	if err := left.flush(last); err != nil {
+		return err
+	}
+	if b.early, err = last.countReplays(replays); err != nil {
+		return err
+	}
+	b.settled = left.settled.rows
+	if err := s.addContent(last, b); err != nil {
+		return err
+	}
+	if err := s.durable(tx.Commit); err != nil {
+		return err
+	}
+	s.wal.writes += of.writes
+	b.took += clock.Mono() - began
+	return nil
+}
+
+// runJobs runs jobs of a batch.
+func (s *Store) runJobs(b *batch, jobs []*job, tx func() *Tx) error {
 	for _, j := range jobs {
 		if !j.stage.CompareAndSwap(queued, begun) {
 			continue
 		}
-		t := s.tx(of, q, now, &left)
-		how := j.runApart
+		t, how := tx(), j.runApart
 		if j.together {
 			how = j.runTogether
 		}
 		if err := how(t); err != nil {
-			return nil, err
+			return err
 		}
 		if j.err == nil && j.panicV == nil {
 			b.raised, b.events, b.running = append(b.raised, t.pending...), append(b.events, t.noted...), b.running+t.running
 		}
 	}
-	last := s.tx(of, q, now, &left)
-	if err := left.flush(last); err != nil {
-		return nil, err
-	}
-	if b.early, err = last.countReplays(replays); err != nil {
-		return nil, err
-	}
-	b.settled = left.settled.rows
-	if err := s.addContent(last, &b); err != nil {
-		return nil, err
-	}
-	if err := s.durable(tx.Commit); err != nil {
-		return nil, err
-	}
-	s.wal.writes += of.writes
-	return &b, nil
+	return nil
 }
 
 // runApart runs the job in a savepoint. An error means that the whole transaction is lost.
