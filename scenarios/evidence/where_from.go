@@ -237,10 +237,11 @@ func (v View) withOtherPast() (differs, ok bool) {
 	}
 	var ways []way
 	for w := range root.ways(known{Mentions: e.Mentions}, looked) {
-		for _, o := range w.options {
+		for o := range w.each {
 			if other(map[*source]map[string]any{w.src: written(w.src.env, w.at, o)}) {
 				return true, true
 			}
+			w.options = append(w.options, o)
 		}
 		ways = append(ways, w)
 	}
@@ -257,7 +258,8 @@ func (v View) withOtherPast() (differs, ok bool) {
 type way struct {
 	src     *source
 	at      spot
-	options []any
+	each    iter.Seq[any]
+	options []any // once each has been gone through
 }
 
 // looked are the parts of answers that stand behind parts of names.
@@ -287,7 +289,7 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 	return func(yield func(way) bool) {
 		at := func(s *source, spots []spot, k known) (all bool) {
 			k.words, k.slowest = s.words, s.known.slowest
-			return !slices.ContainsFunc(spots, func(p spot) bool { return !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) })
+			return !slices.ContainsFunc(spots, func(p spot) bool { return !yield(way{src: s, at: p, each: others(p, read(s.env, p), k, s.env)}) })
 		}
 		for _, s := range sources {
 			if !at(s, looked[s], k) {
