@@ -20,7 +20,7 @@ import (
 // DOORLAB_CELLS=one,two the files of these names: what failed on a busy machine is played again by itself.
 func TestCellsHaveTheVerdictsOfOneServer(t *testing.T) {
 	t.Parallel()
-	files := []string{"auth_addresses", "commands_test_place", "docs_published", "imports_rows", "permits_states"}
+	files := []string{"auth_addresses", "commands_sim_delay", "docs_published", "imports_rows", "permits_states"}
 	places := 5
 	if asked := os.Getenv("DOORLAB_CELLS"); asked == "all" {
 		files, places = allFiles(t), 18

@@ -39,7 +39,7 @@ func TestScenarioExamples(t *testing.T) {
 		written(t, dir, map[string]string{fmt.Sprintf("%02d.yaml", i): source})
 	}
 	out := t.TempDir()
-	code, stdout, errs := runQuietly(t.Context(), "check", "--boards", "20", "--out", out, dir)
+	code, said := runReleased(t, "check", "--boards", "20", "--out", out, dir)
 	var r report.Result
 	must.OK(t, json.Unmarshal(must.Get(os.ReadFile(filepath.Join(out, "verdicts.json")))(t), &r))
 	busy := false
@@ -58,7 +58,7 @@ func TestScenarioExamples(t *testing.T) {
 		}
 	}
 	if code != codeOK && !busy || len(r.Files) != len(blocks)-1 {
-		t.Errorf("exit code %d and %d files, want 0 and %d\n%s%s", code, len(r.Files), len(blocks)-1, stdout, errs)
+		t.Errorf("exit code %d and %d files, want 0 and %d\n%s", code, len(r.Files), len(blocks)-1, said)
 	}
 }
 

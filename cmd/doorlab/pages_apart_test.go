@@ -129,7 +129,7 @@ func TestRouterOfScalePage(t *testing.T) {
 func TestConformancePage(t *testing.T) {
 	t.Parallel()
 	const any0 = "127.0.0.1:0"
-	ready := start(t, "up", "--json", "--boards", "10", "--http", any0, "--mqtt", any0, "--control", any0).server()
+	ready := startReleased(t, "up", "--json", "--boards", "10", "--http", any0, "--mqtt", any0, "--control", any0).server()
 	trial := ready.Places[slices.IndexFunc(ready.Places, func(p client.Place) bool { return p.Kind == "test" })]
 	dir := t.TempDir()
 	written(t, dir, map[string]string{"plan.yaml": "rate: 10\nduration: 1s\nmaxLag: 1m\n"})

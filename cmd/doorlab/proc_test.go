@@ -93,6 +93,24 @@ func startBin(t *testing.T, bin string, more []string, args ...string) *proc {
 	return startCmd(t, cmd)
 }
 
+// startReleased is start of doorlab as people get it, for tests of pages: many files on a server with the race detector take
+// many times as long, and the suite's own tests play them there.
+func startReleased(t *testing.T, args ...string) *proc {
+	t.Helper()
+	return startBin(t, filepath.Join(releaseDir(t), "doorlab"), nil, args...)
+}
+
+// runReleased runs it and returns when it has ended.
+func runReleased(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(releaseDir(t), "doorlab"), args...)
+	text, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(text)
+}
+
 func startCmd(t *testing.T, cmd *exec.Cmd) *proc {
 	t.Helper()
 	p := &proc{t: t, cmd: cmd, stderr: &capture.Text{}, ended: make(chan struct{})}

@@ -86,7 +86,9 @@ func ParseDuration(text string) (time.Duration, error) {
 
 // TooLong reports whether ParseDuration refuses a text only because a Duration can't be that long.
 func TooLong(text string) bool {
-	_, err := ParseDuration(text)
-	_, short := ParseDuration(digits.ReplaceAllString(text, "1"))
-	return err != nil && short == nil
+	if _, err := ParseDuration(text); err == nil {
+		return false
+	}
+	_, err := ParseDuration(digits.ReplaceAllString(text, "1"))
+	return err == nil
 }

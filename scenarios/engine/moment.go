@@ -30,13 +30,13 @@ func (d *Dur) BindText(b *strictyaml.Binder, raw string, pos Pos) {
 func duration(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	d, err := amount.ParseDuration(text)
-	if amount.TooLong(text) {
+	switch {
+	case err == nil:
+		return d, nil
+	case amount.TooLong(text):
 		return 0, fmt.Errorf("%q is too long: at most %.0fh", text, amount.Longest.Hours())
 	}
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a valid duration, write it like 36h, 1m30s or 2d", text)
-	}
-	return d, nil
+	return 0, fmt.Errorf("%q is not a valid duration, write it like 36h, 1m30s or 2d", text)
 }
 
 func (d Dur) dur(s *scope) (time.Duration, error) {

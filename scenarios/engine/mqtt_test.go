@@ -73,7 +73,8 @@ func echoOne(conn net.Conn) {
 	}
 }
 
-// TestMQTTByHand: what each part of the step does, and when it fails.
+// TestMQTTByHand: what each part of the step does, and when it fails. Those that wait for a message have time for it on a busy
+// machine, too: the default of quiet is 300 ms.
 func TestMQTTByHand(t *testing.T) {
 	t.Parallel()
 	address := echo(t)
@@ -89,12 +90,12 @@ func TestMQTTByHand(t *testing.T) {
 		"in order":           {board + `{mqtt: {send: x, payload: {n: 1}}}, {mqtt: {send: x, payload: {n: 2}}}, {mqtt: {await: ack}, expect: payload.n == 1}, {mqtt: {await: ack}, expect: payload.n == 2}`, judge.Pass, ""},
 		"passed over":        {board + `{mqtt: {send: x, payload: {n: 1}}}, {mqtt: {send: x, payload: {n: 2}}}, {mqtt: {await: ack, where: payload.n == 2}, expect: payload.n == 2}, {mqtt: {await: ack, for: 10ms}}`, judge.Fail, "no ack came within 10ms"},
 		"unexpected":         {board + `{mqtt: {send: x, payload: {n: 2}, await: ack}, expect: payload.n == 1}`, judge.Fail, "expected payload.n == 1"},
-		"nothing that fits":  {board + `{mqtt: {send: x, payload: {n: 2}, await: ack, where: payload.n == 1, for: 50ms}}`, judge.Fail, `no ack with payload.n == 1 came within 50ms; 1 other message came, the last: {"n":2}`},
+		"nothing that fits":  {board + `{mqtt: {send: x, payload: {n: 2}, await: ack, where: payload.n == 1, for: 3s}}`, judge.Fail, `no ack with payload.n == 1 came within 3s; 1 other message came, the last: {"n":2}`},
 		"quiet":              {board + `{mqtt: {quiet: cmd, for: 10ms}}`, judge.Pass, ""},
-		"not quiet":          {board + `{mqtt: {send: x, payload: {n: 2}, quiet: ack}}`, judge.Fail, `a message arrived on ack, but quiet expected none: {"n":2}`},
-		"already not quiet":  {board + `{mqtt: {send: x}}, {mqtt: {send: x, await: ack}}, {mqtt: {send: x}}, {mqtt: {quiet: ack}}`, judge.Fail, "a message arrived on ack"},
+		"not quiet":          {board + `{mqtt: {send: x, payload: {n: 2}, quiet: ack, for: 1m}}`, judge.Fail, `a message arrived on ack, but quiet expected none: {"n":2}`},
+		"already not quiet":  {board + `{mqtt: {send: x}}, {mqtt: {send: x, await: ack}}, {mqtt: {send: x}}, {mqtt: {quiet: ack, for: 1m}}`, judge.Fail, "a message arrived on ack"},
 		"quiet because over": {board + `{mqtt: {send: bye, await: end}}, {mqtt: {quiet: ack}}`, judge.Fail, "the connection has ended, so ack can't come"},
-		"quiet, wrongly put": {board + `{mqtt: {send: x, payload: {n: 2}, quiet: ack, where: payload.n.m == 1}}`, judge.Blocked, "payload.n.m"},
+		"quiet, wrongly put": {board + `{mqtt: {send: x, payload: {n: 2}, quiet: ack, for: 3s, where: payload.n.m == 1}}`, judge.Blocked, "payload.n.m"},
 		"over too early":     {board + `{mqtt: {send: bye, await: ack}}`, judge.Fail, "no ack came before the connection ended"},
 		"never over":         {board + `{mqtt: {await: end, for: 10ms}}`, judge.Fail, "the server didn't close the connection within 10ms"},
 		"closed by hand":     {board + `{mqtt: {close: drop}}, {mqtt: {send: x}}`, judge.Fail, "publishing to x: the connection had ended before"},

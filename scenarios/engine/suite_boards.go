@@ -175,7 +175,12 @@ func (d *directory) suits(f *File, b *boardInfo) bool {
 		used = b.doors[:n.Doors]
 	}
 	s := d.set[b.placeID]
-	return s == nil || (!f.BuiltIn || s.maximum() >= f.permits()) && !slices.ContainsFunc(used, func(door string) bool { return s.odd(door, least) })
+	if s == nil {
+		return true
+	}
+	most := s.maximum()
+	long := !f.BuiltIn || most >= longestPermit || most >= f.permits() // reading the file's permits takes longer than all the rest
+	return long && !slices.ContainsFunc(used, func(door string) bool { return s.odd(door, least) })
 }
 
 // suiting counts the live places with a board that suits a file, or whose boards aren't known. why says which boards do, ""

@@ -20,6 +20,7 @@ func (h *Past) Breach(clause string, said Said) (what string, known bool) {
 			sources[src] = s
 		}
 	}
+	again := newReplay()
 	for src, s := range sources {
 		if src.own == nil {
 			continue
@@ -29,7 +30,7 @@ func (h *Past) Breach(clause string, said Said) (what string, known bool) {
 			env := maps.Clone(src.env)
 			maps.Copy(env, b.Out)
 			env["it"] = b.Out
-			if !allHold(roots, map[*source]map[string]any{src: env}) {
+			if !again.allHold(roots, map[*source]map[string]any{src: env}) {
 				return "", true
 			}
 			if what == "" {
@@ -41,9 +42,9 @@ func (h *Past) Breach(clause string, said Said) (what string, known bool) {
 }
 
 // allHold reports whether all expectations come out true with other answers.
-func allHold(roots []*given, changed map[*source]map[string]any) bool {
+func (r *replay) allHold(roots []*given, changed map[*source]map[string]any) bool {
 	for _, g := range roots {
-		got, err := g.with(changed, map[*given]any{})
+		got, err := r.value(g, changed)
 		if yes, ok := got.(bool); err != nil || !ok || !yes {
 			return false
 		}

@@ -62,11 +62,11 @@ func (v View) couldDiffer() bool {
 	k.Values = append(slices.Clone(k.Values), beside(e, env, own)...)
 	options := make([][]any, len(spots))
 	for i, p := range spots {
-		options[i] = others(p, read(env, p), k, env)
-		for _, o := range options[i] {
+		for o := range others(p, read(env, p), k, env) {
 			if other(written(env, p, o)) {
 				return true
 			}
+			options[i] = append(options[i], o)
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 2)) // the same run twice

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,70 +17,100 @@ var always = SetOf(`it status body headers replayed ms count lines records event
 // statuses are those that requests get, and a few that none gets.
 var statuses = []int{200, 204, 301, 400, 401, 403, 404, 405, 409, 429, 500, 502, 503, 504}
 
-// others are values that part of an answer could have had instead.
-func others(p spot, v any, k known, env map[string]any) []any {
-	var out []any
+// others are values that part of an answer could have had instead. They are made one by one, because one of the first breaks
+// most expectations, and there are thousands of them for a long list.
+func others(p spot, v any, k known, env map[string]any) iter.Seq[any] {
 	switch name := p.last(); {
 	case (name == "status" || name == "statusCode") && !isText(v): // a row of an import has a status in words
-		return each.Of(statuses, func(s int) any { return as(v, float64(s)) })
+		return slices.Values(each.Of(statuses, func(s int) any { return as(v, float64(s)) }))
 	case name == "statuses" && len(p) == 1:
-		for k, s := range statuses {
-			list, _ := v.([]any)
-			all := slices.Clone(list)
-			for i := range all { // of many, a few at either end; in the middle, single ones with one other status
-				all[i] = as(all[i], float64(s))
-				end := i < few || i >= len(all)-few
-				if end || k < 2 {
-					out = append(out, put(list, spot{i}, all[i]))
-				}
-				if end {
-					out = append(out, slices.Clone(all))
-				}
-			}
-		}
-		return out
+		list, _ := v.([]any)
+		return slices.Values(otherStatuses(list))
 	case name == "ms":
-		return numbers(v, cmp.Or(k.slowest, slowest), k)
+		return slices.Values(numbers(v, cmp.Or(k.slowest, slowest), k))
 	case tallied[name] && (name != "count" || len(p) == 1):
 		n, _ := expression.Number(v)
-		return numbers(v, mostTimes*n+mostMore, k)
+		return slices.Values(numbers(v, mostTimes*n+mostMore, k))
 	case name == "it" && len(p) == 1:
 		return wholes(v, k, env)
 	case name == "fresh" && len(p) == 1:
 		answers, _ := env["answers"].([]any)
-		return numbers(v, float64(len(answers)), k)
+		return slices.Values(numbers(v, float64(len(answers)), k))
 	}
 	if p[0] == "headers" && len(p) == 2 && !tellsHeader(p.last()) {
-		return nil
+		return slices.Values[[]any](nil)
 	}
-	out = k.others(p.last(), v, 3)
+	out := k.others(p.last(), v, 3)
 	if len(p) == 1 && (p[0] == "headers" || p[0] == "data" && succeeded(env)) { // neither is ever missing, or a list instead of an object
-		return slices.DeleteFunc(out, func(o any) bool {
+		return unless(out, func(o any) bool {
 			return reflect.TypeOf(o) != reflect.TypeOf(v) || p[0] == "headers" && size(o) == 0
 		})
 	}
 	if p[0] == "headers" && len(p) == 2 && everyHas[p.last()] {
-		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil || o == "0" })
+		return unless(out, func(o any) bool { return o == "" || o == nil || o == "0" })
 	}
 	if p[0] == "headers" && p.last() == "Content-Type" && strings.HasPrefix(expression.Show(v), "application/json") {
-		return []any{"application/problem+json", "application/json" + nonsense}
+		return slices.Values([]any{"application/problem+json", "application/json" + nonsense})
 	}
 	if issued[p.last()] {
-		return slices.DeleteFunc(out, func(o any) bool { return o == "" || o == nil })
+		return unless(out, func(o any) bool { return o == "" || o == nil })
 	}
 	if tally[p.last()] && len(p) == 1 {
-		out = append(out, tallies(v)...)
+		out = inTurn(out, slices.Values(tallies(v)))
 	}
 	if len(p) == 1 && (p.last() == "body" || tally[p.last()]) {
-		out = slices.DeleteFunc(out, func(o any) bool { m, ok := o.(map[string]any); return ok && len(m) == 0 })
+		out = unless(out, func(o any) bool { m, ok := o.(map[string]any); return ok && len(m) == 0 })
 	}
 	if len(p) == 1 && perRequest[p.last()] {
-		out = slices.DeleteFunc(out, func(o any) bool { return size(o) != size(v) })
+		out = unless(out, func(o any) bool { return size(o) != size(v) })
 	}
 	if s, _ := v.(string); !k.Search && (len(p) > 1 || !always[p.last()]) && k.words.of(p.last(), s) == nil {
-		out = append(out, nil)
+		out = inTurn(out, slices.Values([]any{nil}))
 	}
 	return out
+}
+
+// otherStatuses are other lists of statuses: of many, a few at either end are others; in the middle, single ones with one
+// other status.
+func otherStatuses(list []any) (out []any) {
+	for k, s := range statuses {
+		all := slices.Clone(list)
+		for i := range all {
+			all[i] = as(all[i], float64(s))
+			end := i < few || i >= len(all)-few
+			if end || k < 2 {
+				out = append(out, put(list, spot{i}, all[i]))
+			}
+			if end {
+				out = append(out, slices.Clone(all))
+			}
+		}
+	}
+	return out
+}
+
+// inTurn has all values of one sequence after those of another.
+func inTurn(seqs ...iter.Seq[any]) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, seq := range seqs {
+			for v := range seq {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// unless leaves values out.
+func unless(seq iter.Seq[any], out func(any) bool) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for v := range seq {
+			if !out(v) && !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 func isText(v any) bool { _, is := v.(string); return is }
@@ -137,7 +168,18 @@ const nonsense = "~?"
 
 // different are different values of the same kind, or of any kind for nil. Deeper than depth, single values still change,
 // in the first element of a list; nothing is absent there.
-func different(v any, k known, depth int) (out []any) {
+func different(v any, k known, depth int) iter.Seq[any] {
+	switch x := v.(type) {
+	case []any:
+		return lists(x, k, depth)
+	case map[string]any:
+		return mappings(x, k, depth)
+	}
+	return func(yield func(any) bool) { slices.Values(single(v, k))(yield) } // not before it is asked for
+}
+
+// single is different for what is neither a list nor an object.
+func single(v any, k known) (out []any) {
 	switch x := v.(type) {
 	case nil:
 		out = append([]any{nonsense, "", 1.0, 0.0, true, false, []any{}, []any{nonsense}, map[string]any{}}, k.Values...)
@@ -146,10 +188,6 @@ func different(v any, k known, depth int) (out []any) {
 		return []any{!x}
 	case string:
 		return texts(x, k)
-	case []any:
-		return lists(x, k, depth)
-	case map[string]any:
-		return mappings(x, k, depth)
 	}
 	if _, err := expression.Number(v); err == nil {
 		return numbers(v, 0, k)
@@ -200,37 +238,48 @@ func as(like any, f float64) any {
 // mostChanged bounds how many elements of a list are changed at once.
 const mostChanged = 200
 
-func lists(l []any, k known, depth int) []any {
-	out := []any{[]any{}}
+func lists(l []any, k known, depth int) iter.Seq[any] {
 	if len(l) == 0 {
-		for _, c := range append([]any{nonsense, 1.0}, k.Values...) {
-			out = append(out, []any{c}, []any{k.element(c)})
-		}
-		out = append(out, each.Of(k.fitting(), func(e any) any { return []any{e} })...)
-		return append(out, k.longer(0, k.element(nonsense))...)
+		return func(yield func(any) bool) { slices.Values(filled(k))(yield) }
 	}
-	out = append(out, l[:len(l)-1], append(slices.Clone(l), l[0]))
-	out = append(out, k.longer(len(l), l[0])...)
-	out = append(out, each.If(k.Values, func(c any) bool { _, list := c.([]any); return list })...)
-	out = append(out, putEach(l, spot{0}, k.elements(l[0], depth-1))...)
+	whole := func(yield func(any) bool) {
+		out := []any{[]any{}, l[:len(l)-1], append(slices.Clone(l), l[0])}
+		out = append(out, k.longer(len(l), l[0])...)
+		out = append(out, each.If(k.Values, func(c any) bool { _, list := c.([]any); return list })...)
+		slices.Values(out)(yield)
+	}
+	first := putEach(l, spot{0}, k.elements(l[0], depth-1))
 	if depth <= 0 {
-		return out
+		return inTurn(whole, first)
 	}
-	out = append(out, putEach(l, spot{len(l) - 1}, k.elements(l[len(l)-1], depth-1))...)
-	ways := make([][]any, min(len(l), mostChanged))
-	for i := range ways {
-		ways[i] = k.elements(l[i], depth-1)
-	}
-	for way := range len(ways[0]) { // every element in the same way
-		all := slices.Clone(l)
-		for i, w := range ways {
-			if len(w) > 0 {
-				all[i] = w[way%len(w)]
+	last := putEach(l, spot{len(l) - 1}, k.elements(l[len(l)-1], depth-1))
+	return inTurn(whole, first, last, func(yield func(any) bool) {
+		ways := make([][]any, min(len(l), mostChanged))
+		for i := range ways {
+			ways[i] = slices.Collect(k.elements(l[i], depth-1))
+		}
+		for way := range len(ways[0]) { // every element in the same way
+			all := slices.Clone(l)
+			for i, w := range ways {
+				if len(w) > 0 {
+					all[i] = w[way%len(w)]
+				}
+			}
+			if !yield(all) {
+				return
 			}
 		}
-		out = append(out, all)
+	})
+}
+
+// filled are lists in place of an empty one.
+func filled(k known) []any {
+	out := []any{[]any{}}
+	for _, c := range append([]any{nonsense, 1.0}, k.Values...) {
+		out = append(out, []any{c}, []any{k.element(c)})
 	}
-	return out
+	out = append(out, each.Of(k.fitting(), func(e any) any { return []any{e} })...)
+	return append(out, k.longer(0, k.element(nonsense))...)
 }
 
 // few is how many elements a list may well have that has n now: up to farther would be too much work.
@@ -247,30 +296,33 @@ func (k known) longer(n int, element any) (out []any) {
 }
 
 // elements are different values for an element of a list; an object in it always has its fields.
-func (k known) elements(v any, depth int) []any {
-	return slices.DeleteFunc(different(v, k, depth), func(o any) bool {
+func (k known) elements(v any, depth int) iter.Seq[any] {
+	return unless(different(v, k, depth), func(o any) bool {
 		m, object := o.(map[string]any)
 		_, was := v.(map[string]any)
 		return was && object && len(m) == 0
 	})
 }
 
-func mappings(m map[string]any, k known, depth int) []any {
-	var out []any
-	if depth >= 0 {
-		out = append(out, map[string]any{})
-	}
-	out = append(out, each.If(k.Values, func(c any) bool { _, object := c.(map[string]any); return object })...)
-	for _, name := range sortedKeys(m) {
-		values := k.others(name, m[name], depth-1)
-		s, _ := m[name].(string)
-		_, yesNo := m[name].(bool)
-		if depth > 0 && !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
-			values = append(values, nil)
+func mappings(m map[string]any, k known, depth int) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		var whole []any
+		if depth >= 0 {
+			whole = append(whole, map[string]any{})
 		}
-		out = append(out, putEach(m, spot{name}, values)...)
+		whole = append(whole, each.If(k.Values, func(c any) bool { _, object := c.(map[string]any); return object })...)
+		seqs := []iter.Seq[any]{slices.Values(whole)}
+		for _, name := range sortedKeys(m) {
+			values := k.others(name, m[name], depth-1)
+			s, _ := m[name].(string)
+			_, yesNo := m[name].(bool)
+			if depth > 0 && !k.Search && !yesNo && k.words.of(name, s) == nil { // those are never absent
+				values = inTurn(values, slices.Values([]any{nil}))
+			}
+			seqs = append(seqs, putEach(m, spot{name}, values))
+		}
+		inTurn(seqs...)(yield)
 	}
-	return out
 }
 
 // known is what is known about the values that an expression expects.

@@ -14,7 +14,7 @@ import (
 // one that it is compared with.
 func TestOtherValues(t *testing.T) {
 	t.Parallel()
-	for _, v := range others(spot{"data", "status"}, "created", known{}, nil) {
+	for v := range others(spot{"data", "status"}, "created", known{}, nil) {
 		if _, text := v.(string); !text && v != nil {
 			t.Errorf("instead of a word, there could have been %v", v)
 		}
@@ -26,9 +26,29 @@ func TestOtherValues(t *testing.T) {
 		k := known{}
 		k.Values = beside(e, map[string]any{"before": before}, map[string]any{"data": 1})
 		like := map[string]any{"list": any([]any{1.0}), "object": any(map[string]any{"n": 1.0})}[name]
-		if !slices.ContainsFunc(different(like, k, 1), func(v any) bool { return reflect.DeepEqual(v, before) }) {
+		if !slices.ContainsFunc(slices.Collect(different(like, k, 1)), func(v any) bool { return reflect.DeepEqual(v, before) }) {
 			t.Errorf("%s: %v can't be what it is compared with", name, like)
 		}
+	}
+}
+
+// TestOtherValuesAreMadeOneByOne: whoever stops at the first ones of a long list doesn't pay for all of them. It isn't parallel,
+// because it counts the process's allocations.
+func TestOtherValuesAreMadeOneByOne(t *testing.T) {
+	list := make([]any, 200)
+	for i := range list {
+		list[i] = map[string]any{"seq": float64(i), "result": "opened", "at": "2026-03-02T10:00:00.000Z", "by": []any{map[string]any{"door": "a"}}}
+	}
+	n := testing.AllocsPerRun(3, func() {
+		got := 0
+		for range others(spot{"data", "items"}, list, known{}, nil) {
+			if got++; got == 10 {
+				return
+			}
+		}
+	})
+	if n > 1000 {
+		t.Errorf("the first ten other lists took %.0f allocations, want at most 1,000", n)
 	}
 }
 
@@ -38,7 +58,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	env := map[string]any{"headers": map[string]any{"X-Request-Id": "r-1", "X-Place-Kind": "live", "Content-Type": "application/json", "Allow": "GET"}}
 	for name, absent := range map[string]bool{"X-Request-Id": false, "X-Place-Kind": false, "Content-Type": false, "Allow": true} {
 		p := spot{"headers", name}
-		got := others(p, read(env, p), known{words: WordsOf("opened", "denied")}, env)
+		got := slices.Collect(others(p, read(env, p), known{words: WordsOf("opened", "denied")}, env))
 		if len(got) == 0 || slices.Contains(got, any(nil)) != absent || slices.Contains(got, any("")) != absent {
 			t.Errorf("%s could have been %q, want something, and nothing at all: %t", name, got, absent)
 		}

@@ -1,8 +1,10 @@
 package evidence
 
 import (
+	"iter"
 	"slices"
 
+	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/internal/vocab"
 )
 
@@ -27,18 +29,14 @@ func (w Words) any(field string, value any) bool {
 }
 
 // others are different values for a field; if it has a closed list of words, its other words.
-func (k known) others(field string, v any, depth int) (out []any) {
+func (k known) others(field string, v any, depth int) iter.Seq[any] {
 	s, _ := v.(string)
 	list := k.words.of(field, s)
 	if list == nil {
-		return slices.DeleteFunc(different(v, k, depth), func(o any) bool { return tooLow(field, o) })
+		return unless(different(v, k, depth), func(o any) bool { return tooLow(field, o) })
 	}
-	for _, w := range list {
-		if w != s {
-			out = append(out, w)
-		}
-	}
-	return out
+	words := each.Of(list, func(w string) any { return w })
+	return unless(slices.Values(words), func(w any) bool { return w == s })
 }
 
 // WordsOf are the closed lists for fields of answers that the contract has; results are the words that result can have.

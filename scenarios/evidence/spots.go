@@ -1,10 +1,10 @@
 package evidence
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
-	"github.com/doorlab/doorlab/internal/each"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
 
@@ -111,21 +111,28 @@ func put(in any, p spot, v any) any {
 }
 
 // putEach is put with one value after the other.
-func putEach(in any, p spot, values []any) []any {
-	return each.Of(values, func(v any) any { return put(in, p, v) })
+func putEach(in any, p spot, values iter.Seq[any]) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for v := range values {
+			if !yield(put(in, p, v)) {
+				return
+			}
+		}
+	}
 }
 
 // wholes are a step's result with one part changed: it always has all its parts. What repeats the answer changes by
 // itself only for an expression that names it.
-func wholes(v any, k known, env map[string]any) (out []any) {
+func wholes(v any, k known, env map[string]any) iter.Seq[any] {
+	var all []iter.Seq[any]
 	parts, _ := v.(map[string]any)
 	for _, name := range sortedKeys(parts) {
 		if repeats[name] && !slices.Contains(k.Fields, name) {
 			continue
 		}
-		out = append(out, putEach(parts, spot{name}, others(spot{name}, parts[name], k, env))...)
+		all = append(all, putEach(parts, spot{name}, others(spot{name}, parts[name], k, env)))
 	}
-	return out
+	return inTurn(all...)
 }
 
 // repeats are results that repeat the answers of a request.

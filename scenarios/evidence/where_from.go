@@ -69,30 +69,6 @@ type given struct {
 	make func(env map[string]any) (any, error)
 }
 
-// with is the value that other sources would give. Each given is computed once.
-func (g *given) with(changed map[*source]map[string]any, made map[*given]any) (any, error) {
-	if v, ok := made[g]; ok {
-		return v, nil
-	}
-	env := g.src.env
-	if c := changed[g.src]; c != nil {
-		env = consistent(c, g.src.env)
-	}
-	for name, d := range g.deps {
-		v, err := d.with(changed, made)
-		if err != nil {
-			return nil, err
-		}
-		env = maps.Clone(env)
-		env[name] = v
-	}
-	v, err := g.make(env)
-	if err == nil {
-		made[g] = v
-	}
-	return v, err
-}
-
 // sources are everything that a value depends on.
 func (g *given) sources() (out []*source) {
 	seen := map[*given]bool{} // names can share what they come from many times over
@@ -241,14 +217,14 @@ func (v View) withOtherPast() (differs, ok bool) {
 	}
 	root := &given{src: &source{env: v.Env}, deps: deps, make: e.Run}
 	root.src.spots = spotsIn(e, root.src.holds(e, own, v.Fixed))
-	looked := root.looked(mentioned)
+	looked, again := root.looked(mentioned), newReplay()
 	other := func(changed map[*source]map[string]any) bool {
 		for src, env := range changed {
 			if !src.might(env) || names(looked[src], "status") && names(looked[src], "error") && !agree(env) {
 				return false
 			}
 		}
-		got, err := root.with(changed, map[*given]any{})
+		got, err := again.value(root, changed)
 		b, isBool := got.(bool)
 		return err == nil && isBool && b != v.Want
 	}
@@ -261,10 +237,11 @@ func (v View) withOtherPast() (differs, ok bool) {
 	}
 	var ways []way
 	for w := range root.ways(known{Mentions: e.Mentions}, looked) {
-		for _, o := range w.options {
+		for o := range w.each {
 			if other(map[*source]map[string]any{w.src: written(w.src.env, w.at, o)}) {
 				return true, true
 			}
+			w.options = append(w.options, o)
 		}
 		ways = append(ways, w)
 	}
@@ -281,7 +258,8 @@ func (v View) withOtherPast() (differs, ok bool) {
 type way struct {
 	src     *source
 	at      spot
-	options []any
+	each    iter.Seq[any]
+	options []any // once each has been gone through
 }
 
 // looked are the parts of answers that stand behind parts of names.
@@ -311,7 +289,7 @@ func (g *given) ways(k known, looked map[*source][]spot) iter.Seq[way] {
 	return func(yield func(way) bool) {
 		at := func(s *source, spots []spot, k known) (all bool) {
 			k.words, k.slowest = s.words, s.known.slowest
-			return !slices.ContainsFunc(spots, func(p spot) bool { return !yield(way{s, p, others(p, read(s.env, p), k, s.env)}) })
+			return !slices.ContainsFunc(spots, func(p spot) bool { return !yield(way{src: s, at: p, each: others(p, read(s.env, p), k, s.env)}) })
 		}
 		for _, s := range sources {
 			if !at(s, looked[s], k) {

@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +56,24 @@ func TestRatioOfNeighbours(t *testing.T) {
 	}
 	if got := tab.ratios(tab.rows[0]); got != nil {
 		t.Errorf("ratios %v of a floor that wasn't measured, want none", got)
+	}
+}
+
+// TestTurnOfABusyMachine: a turn that is over before its callers start has figures all the same, and one at a rate has the calls that
+// its time has room for, not one for each caller.
+func TestTurnOfABusyMachine(t *testing.T) {
+	t.Parallel()
+	for rate, want := range map[int]int64{0: 8, 200: 2} {
+		var calls atomic.Int64
+		s := &subject{rate: rate, call: func(context.Context, int, int) error { calls.Add(1); return nil }}
+		d := time.Nanosecond // every caller is late
+		if rate > 0 {
+			d = 10 * time.Millisecond
+		}
+		r, err := s.turn(t.Context(), 8, d)
+		if err != nil || calls.Load() != want || r.PerSecond <= 0 || math.IsInf(r.PerSecond, 0) || r.Commits != 0 {
+			t.Errorf("rate %d: %d calls, %+v, %v; want %d calls and their figures", rate, calls.Load(), r, err, want)
+		}
 	}
 }
 

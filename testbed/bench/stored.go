@@ -72,16 +72,22 @@ func (p *product) browse(c setup) *subject {
 }
 
 // due waits for the time of a caller's n-th call if there is a rate to keep; the call is measured from that time,
-// however late it starts. ok is false if the turn is over by then. Every caller's first call counts, even if a busy
-// machine starts the caller after the turn's end, because a turn without calls has no figures.
+// however late it starts. ok is false if the turn is over by then. How many calls a rate asks for doesn't depend on the machine;
+// without one every caller makes at least one call, even if it starts after the turn's end, because a turn without calls
+// has no figures.
 func (s *subject) due(ctx context.Context, callers, caller, n int, wall, end time.Duration) (at time.Duration, ok bool) {
-	if at = clock.Mono(); s.rate > 0 {
-		at = wall + time.Duration(n*callers+caller)*time.Second/time.Duration(s.rate)
-		if wait := at - clock.Mono(); wait > 0 && at < end && client.Pause(ctx, wait) != nil {
-			return at, false
-		}
+	if s.rate == 0 {
+		at = clock.Mono()
+		return at, n == 0 || at < end
 	}
-	return at, n == 0 || at < end
+	at = wall + time.Duration(n*callers+caller)*time.Second/time.Duration(s.rate)
+	if at >= end {
+		return at, false
+	}
+	if wait := at - clock.Mono(); wait > 0 && client.Pause(ctx, wait) != nil {
+		return at, false
+	}
+	return at, true
 }
 
 // both runs a turn of a subject and of what goes on beside it.
