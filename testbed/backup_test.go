@@ -108,7 +108,7 @@ func permits(t *testing.T, tb *Testbed) (refs []string) {
 // synced returns once every board has its place's revision; go test's timeout is the limit.
 func synced(t *testing.T, tb *Testbed) {
 	t.Helper()
-	for {
+	for ; ; breathe(t) {
 		var rows []struct {
 			BoardID                          string
 			DesiredRevision, AppliedRevision int64

@@ -8,17 +8,24 @@ import (
 	"github.com/doorlab/doorlab/internal/client"
 	"github.com/doorlab/doorlab/internal/client/clienttest"
 	"github.com/doorlab/doorlab/internal/clock"
+	"github.com/doorlab/doorlab/internal/must"
 )
 
 // soon waits for something that a server notices on its own. How soon it does is tested in server/auth, in fake time;
 // here it only has to happen.
 func soon(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := clock.Mono() + time.Minute; !is(); {
+	for end := clock.Mono() + time.Minute; !is(); breathe(t) {
 		if clock.Mono() > end {
 			t.Fatalf("not within a minute: want that %s", what)
 		}
 	}
+}
+
+// breathe leaves the machine to what a test waits for.
+func breathe(t *testing.T) {
+	t.Helper()
+	must.OK(t, client.Pause(t.Context(), 2*time.Millisecond))
 }
 
 // TestBesideARunningServer: keys are created and revoked directly in the data, and the running server notices.

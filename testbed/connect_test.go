@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"net"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,7 +54,7 @@ func TestConnectedIsNotArrived(t *testing.T) {
 		case err := <-over:
 			t.Fatalf("the start ended before the boards were connected: %v", err)
 		default:
-			runtime.Gosched()
+			breathe(t)
 		}
 	}
 	if n := f.Arrived(); n != 0 || f.Len() == 0 {

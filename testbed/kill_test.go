@@ -27,11 +27,12 @@ func tryOpen(t *testing.T, c client.Client, door, key string) (status int, repla
 }
 
 // afterLife waits until the server has begun its n-th run.
-func (t *Testbed) afterLife(n int64) {
-	for lives := int64(0); lives < n; runtime.Gosched() {
-		t.restart.Lock() // held while one run ends and the next begins
-		lives = t.Lives()
-		t.restart.Unlock()
+func afterLife(t *testing.T, tb *Testbed, n int64) {
+	t.Helper()
+	for lives := int64(0); lives < n; breathe(t) {
+		tb.restart.Lock() // held while one run ends and the next begins
+		lives = tb.Lives()
+		tb.restart.Unlock()
 	}
 }
 
@@ -60,7 +61,7 @@ func TestCrashAtEveryPoint(t *testing.T) {
 		if status, _, err := tryOpen(t, c, door, key); err == nil {
 			t.Errorf("%s: the dead server answered %d, want no answer", tc.at, status)
 		}
-		tb.afterLife(lives + 1)
+		afterLife(t, tb, lives+1)
 		for range 2 {
 			if status, replayed, err := tryOpen(t, c, door, key); err != nil || status != tc.status || !replayed {
 				t.Errorf("%s: then %d, replayed %t, %v; want %d from the ledger", tc.at, status, replayed, err, tc.status)
@@ -195,7 +196,7 @@ func TestALifeLeavesNothing(t *testing.T) {
 			if tries == 1000 {
 				t.Fatalf("a server that was %s is still reachable, want it collected", name)
 			}
-			runtime.Gosched()
+			breathe(t)
 		}
 	}
 }

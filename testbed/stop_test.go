@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -72,7 +71,7 @@ func TestStopDuringARestart(t *testing.T) {
 		case err := <-over:
 			t.Fatalf("the restart was over before it waited for a board: %v", err)
 		default:
-			runtime.Gosched()
+			breathe(t)
 		}
 	}
 	began := clock.Mono()
@@ -154,7 +153,7 @@ func TestLateServerKeepsItsDirectory(t *testing.T) {
 			must.OK(t, lock.Close())
 			return
 		}
-		runtime.Gosched()
+		breathe(t)
 	}
 }
 

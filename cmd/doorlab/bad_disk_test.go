@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,7 +70,7 @@ func (x *torture) strikeWhile(name string, n int, meanwhile func(answered func()
 func (x *torture) ready(when string, want int) {
 	x.t.Helper()
 	got := 0
-	for until := time.Now().Add(patience); time.Now().Before(until); {
+	for until := time.Now().Add(patience); time.Now().Before(until); pause(x.t.Context()) {
 		if got = x.status("/readyz"); got == want {
 			return
 		}
@@ -193,7 +192,7 @@ func TestSIGTERMDuringAStall(t *testing.T) {
 	only(t, "SIGTERM", x.strikeWhile("SIGTERM", 40, func(answered func() int) {
 		x.ready("held", http.StatusServiceUnavailable)
 		for answered()+int(metric(t, x.lab.Base, "doorlab_http_requests_in_flight")) < 40 { // net/http hangs up on a request that comes later
-			runtime.Gosched()
+			pause(t.Context())
 		}
 		must.OK(t, x.server.cmd.Process.Signal(syscall.SIGTERM))
 	}), "503", "504")

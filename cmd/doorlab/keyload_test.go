@@ -240,7 +240,7 @@ func listBoards(t *testing.T, base, token string) (ids []string) {
 // waitOnline returns when every board is connected.
 func waitOnline(t *testing.T, base, token string) {
 	t.Helper()
-	for offline := true; offline; {
+	for offline := true; offline; pause(t.Context()) {
 		var rows []struct{ Online bool }
 		clienttest.Do(t, client.Client{Base: base, Token: token}, http.MethodGet, "/lab/v1/boards?limit=500", nil, &rows)
 		offline = slices.ContainsFunc(rows, func(r struct{ Online bool }) bool { return !r.Online })

@@ -98,7 +98,7 @@ func (x *torture) findings() map[string][]string {
 // returns a door of each board, or what was behind after a minute.
 func (x *torture) equal() (doors []string, behind string) {
 	x.t.Helper()
-	for until := time.Now().Add(time.Minute); ; {
+	for until := time.Now().Add(time.Minute); ; pause(x.t.Context()) {
 		var want map[string]int64
 		var rows []struct {
 			BoardID, PlaceID string

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,7 +31,7 @@ func TestWatch(t *testing.T) {
 		if text != "" {
 			must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		}
-		for until := time.Now().Add(patience); strings.Count(p.stderr.String(), "watching 1 file") <= i; runtime.Gosched() {
+		for until := time.Now().Add(patience); strings.Count(p.stderr.String(), "watching 1 file") <= i; pause(t.Context()) {
 			if time.Now().After(until) {
 				t.Fatalf("%q: nothing was played:\n%s", text, p.stderr)
 			}
