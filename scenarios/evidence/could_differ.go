@@ -16,6 +16,7 @@ type View struct {
 	Past  *Past          // where the other names come from
 	Still bool           // the expectation is known to refer to no answer
 	Want  bool           // the result that the file waits for
+	Hint  string         // said if it could not come out differently
 
 	Slowest float64 // how long the answer may take, in ms; 0 = as long as that to a request
 
