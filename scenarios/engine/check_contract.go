@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -49,8 +50,9 @@ func (s *Step) exists(b *strictyaml.Binder, c *contract.Contract) {
 
 const permitsPath = "/space/v1/partner/entry-permits"
 
-// roots are the names of an answer's parts, as paths into its body.
-var roots = map[string][]any{"body": nil, "data": {"data"}, "details": {"details"}}
+// roots are the names of an answer's parts, or of a list's elements, as paths into its body.
+var roots = map[string][]any{"body": nil, "data": {"data"}, "details": {"details"},
+	"records": {"data"}, "events": {"data"}, "first": {"data", 0}, "last": {"data", 0}}
 
 // filled is a part of a path that is only known during a run.
 var filled = regexp.MustCompile(`\$\{[^}]*\}`)
@@ -66,6 +68,14 @@ func (v *Verbs) operation() (method, path string) {
 		return "POST", permitsPath + "/revoke"
 	case v.Command != nil && !v.Command.Legacy:
 		return "POST", "/device/v1/devices/${door}/commands"
+	case v.Command != nil:
+		return "POST", "/device/v1/doors/${door}/" + cmp.Or(v.Command.Command.raw, "open")
+	case v.Link != nil && v.Link.Door.set():
+		return "POST", "/entry/open"
+	case v.Records != nil:
+		return "GET", "/space/v1/partner/entry-logs"
+	case v.Events != nil:
+		return "GET", "/core/v1/places/${place}/events"
 	case v.Hours != nil:
 		return "PATCH", "/core/v1/places/${place}"
 	case v.Netloss != nil:
