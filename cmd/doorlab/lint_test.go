@@ -30,17 +30,26 @@ steps:
     expect: data?.revokedAt == nil and details?.reason == nil
   - command: {door: one}
     expect: data?.phone == nil
+  - command: {door: one, legacy: true, command: close}
+    expect: data?.outcom != "offline"
+  - records: {place: one}
+    expect: first?.outcome != "denied" and records[0].result == "opened"
+  - events: {place: one}
+    expect: last.kinds != "entry.denied"
 `), 0o600))
 	code, _, errs := runQuietly(t.Context(), "check", "lint", file)
 	for _, want := range []string{`typo.yaml:16:13: data?.phone: no answer of POST /device/v1/devices/${door}/commands has "phone"`,
 		`typo.yaml:10:17: data.revokedat: no answer of GET /space/v1/partner/entry-permits/${ann.permitId} has "revokedat", did you mean "revokedAt"?`,
-		`typo.yaml:12:13: data[0].doorStat: no answer of GET /device/v1/doors has "doorStat", did you mean "doorState"?`} {
+		`typo.yaml:12:13: data[0].doorStat: no answer of GET /device/v1/doors has "doorStat", did you mean "doorState"?`,
+		`typo.yaml:18:13: data?.outcom: no answer of POST /device/v1/doors/${door}/close has "outcom", did you mean "outcome"?`,
+		`typo.yaml:20:13: first?.outcome: no answer of GET /space/v1/partner/entry-logs has "outcome"`,
+		`typo.yaml:22:13: last.kinds: no answer of GET /core/v1/places/${place}/events has "kinds", did you mean "kind"?`} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("lint says\n%s\nwant %s", errs, want)
 		}
 	}
-	if n := strings.Count(errs, "no answer of"); code != codeBadScenario || n != 3 {
-		t.Errorf("exit code %d with %d mistakes, want %d with 3:\n%s", code, n, codeBadScenario, errs)
+	if n := strings.Count(errs, "no answer of"); code != codeBadScenario || n != 6 {
+		t.Errorf("exit code %d with %d mistakes, want %d with 6:\n%s", code, n, codeBadScenario, errs)
 	}
 	built, err := filepath.Glob("../../scenarios/*.yaml")
 	if err != nil || len(built) == 0 {
@@ -101,5 +110,25 @@ func TestInvalidNamesThePageAboutEvidence(t *testing.T) {
 	code, out, errs := runQuietly(t.Context(), "check", "--boards", "1", "--out", filepath.Join(dir, "run"), file)
 	if code != codeInvalid || !strings.Contains(errs, "docs/evidence.md\n") {
 		t.Errorf("got exit %d, want %d and the page about evidence\n%s%s", code, codeInvalid, out, errs)
+	}
+}
+
+// TestLoadElsewhere: a load shows what happens at its own doors while it lasts, not what happened at others before.
+func TestLoadElsewhere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "elsewhere.yaml")
+	must.OK(t, os.WriteFile(file, []byte(`setup:
+  - cohort: {name: one, boards: 1}
+  - cohort: {name: stubborn, boards: 1, except: one}
+  - fault: {fault: refuse, of: stubborn}
+steps:
+  - command: {door: stubborn, outcome: refused}
+  - load: {rate: 10/s, duration: 500ms, of: one, maxLag: 10s, thresholds: {refused_max: 0}}
+    clauses: [CMD-3]
+`), 0o600))
+	code, out, errs := runQuietly(t.Context(), "check", "--boards", "2", "--out", filepath.Join(dir, "run"), file)
+	if code != codeInvalid || !strings.Contains(out, "line 7 claims CMD-3, but what it is about happened elsewhere") {
+		t.Errorf("got exit %d, want %d because the refusal was elsewhere\n%s%s", code, codeInvalid, out, errs)
 	}
 }

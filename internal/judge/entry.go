@@ -14,10 +14,12 @@ func ent1(v *View) Verdict {
 	n, s := v.decided(), v.served()
 	t := n.connected.plus(v.second().of("ENT-1")).plus(s.of("ENT-1")).plus(v.driven().of("ENT-1")) // [ENT-1]
 	t.real += v.onsiteOfGuests()
-	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions of connected boards%s and %s checks of links, calls and content, all equal to the reference",
-		amount.Number(n.connected.checked), n.rest(), amount.Number(t.checked-n.connected.checked))).
+	compared := t.checked - n.connected.checked
+	t.checked += len(s.untold) // only their steps can tell whether they were right
+	return t.verdict(v, "ENT-1", fmt.Sprintf("%s on-site decisions of connected boards%s and %s checks of links, calls and content%s, all equal to the reference",
+		amount.Number(n.connected.checked), cantTell(n.unknown), amount.Number(compared), cantTell(len(s.untold)))).
 		triedIf(v.told, n.let+s.let, "nobody with a valid grant tried a door").triedIf(v.told, differ(&n.weighed, &s.weighed), "nobody tried a door without a valid grant, with another kind of grant, or with a grant that doesn't open it").
-		at(v, times(s.taken), instants(n.taken))
+		at(v, times(s.taken), times(s.untold), instants(n.taken))
 }
 
 // ent2 judges ENT-2 on site, connected or not, and for links and phones: a free window opens to everyone, a closed one
@@ -41,7 +43,7 @@ type decisions struct {
 	opened, unknown    int
 	stopped, timeless  int   // denied after 36 h; timeless of them because a board had lost its clock
 	granted            int   // in an outage, to be let in by a grant
-	missed             int   // came soon after 36 h and would have been let in before
+	missed, soon       int   // came after 36 h, and within 36 h after that
 	nearly, last       int   // let in by a grant in the last minute before, and in the last second
 	oldestMs           int64 // of the outage in which somebody was let in
 	agedMs             int64 // of the outage in which anything was decided
@@ -51,15 +53,16 @@ type decisions struct {
 	taken                          []*history.Event // all that the reference could tell
 }
 
-// soonAfterMs is how old an outage may be for a denial to say anything of the limit. Somebody who comes weeks later sees that
+// soonAfterMs is how old an outage may be for a denial to say how long the limit is. Somebody who comes weeks later sees that
 // there is one, not that it is 36 h.
 const soonAfterMs = 2 * limitMs
 
-func (n *decisions) rest() string {
-	if n.unknown == 0 {
+// cantTell are those that the reference doesn't judge.
+func cantTell(n int) string {
+	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s more that it can't tell)", amount.Number(n.unknown))
+	return fmt.Sprintf(" (%s more that it can't tell)", amount.Number(n))
 }
 
 // decisions judges each presentation. Four clauses are based on it.
@@ -174,9 +177,13 @@ func (n *decisions) overLimit(b *board, p *place, e presentation) {
 	}
 	before := *e.Event
 	before.OutageAgeMs = 0
-	if p.content.rule(&before).allow && e.OutageAgeMs <= soonAfterMs { // not of a board without content, which lets nobody in anyway
+	stranger := e.OutageAgeMs > 0 && e.TokenHash == "" && len(p.content.phones[e.PhoneHash]) == 0 // not at a wiped board, which knows nobody
+	if stranger || p.content.rule(&before).allow {                                                // without the limit, the answer would have been another
 		n.missed++
 		n.limitAt = append(n.limitAt, e.Event)
+		if e.OutageAgeMs <= soonAfterMs {
+			n.soon++
+		}
 	}
 	switch {
 	case e.Result == vocab.Opened || e.Reason != vocab.OutageLimit:

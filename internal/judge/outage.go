@@ -13,7 +13,7 @@ func off1(v *View) Verdict {
 	n := v.decided()
 	t := n.outage // [OFF-1]
 	return t.verdict(v, "OFF-1", fmt.Sprintf("%s decisions during outages, all as the reference model decides, %s opened; oldest outage %s%s",
-		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.agedMs), n.rest())).
+		amount.Number(t.checked), amount.Number(n.opened), history.Age(n.agedMs), cantTell(n.unknown))).
 		triedIf(v.told, n.granted, "nobody was let in by a grant during an outage").
 		at(v, v.moments(n.grantedAt))
 }
@@ -26,7 +26,7 @@ func off2(v *View) Verdict {
 	return t.verdict(v, "OFF-2", fmt.Sprintf("%s denied after 36 h (%s with a lost clock); oldest opening %s (limit 36 h); decisions one second before 36 h: %s, at 36 h: %s, one second after: %s",
 		amount.Number(n.stopped), amount.Number(n.timeless), history.Age(n.oldestMs), amount.Number(n.minus), amount.Number(n.exact), amount.Number(n.plus))).
 		about(n.stopped+n.nearly).
-		triedIf(v.told, n.missed+n.nearly, "nobody who would have been let in tried a door in the 36 h after the limit, or in the last minute before").
-		showsIf(v.told, sight{n.last, "somebody let in during the last second"}, sight{n.missed, "somebody kept out after 36 h"}).
+		triedIf(v.told, n.missed+n.nearly, "nobody tried a door after 36 h of an outage, and nobody was let in during the last minute before").
+		showsIf(v.told, sight{n.last, "somebody let in during the last second"}, sight{n.soon, "somebody kept out within 36 h after the limit"}).
 		at(v, v.moments(n.limitAt))
 }

@@ -59,6 +59,7 @@ type served struct {
 
 	windowedAt, permittedAt, deadAt []*call // those that were windowed, permitted or dead
 	taken                           []*call // all that were judged
+	untold                          []*call // of callers whom the reference doesn't know, because they may have been imported
 }
 
 // serverDecisions judges all of them.

@@ -80,7 +80,7 @@ func ent3(v *View) Verdict {
 	return t.verdict(v, "ENT-3", fmt.Sprintf("%s decisions on links and calls, equal to the reference", amount.Number(t.checked))).
 		triedIf(v.told, s.alike+min(s.links, s.calls)+min(s.let, s.kept), "only one of link and phone call was tried, with the same answer each time (a dead link doesn't count), and none failed at the board as a command for its door does").
 		showsIf(v.told, sight{s.links, "a link"}, sight{s.calls, "a phone call"}, sight{s.alike, "an opening that ends as a command for the door does"}).
-		at(v, times(s.taken))
+		at(v, times(s.taken), times(s.untold))
 }
 
 // hrs1 judges HRS-1: changed hours are in the server's content, which windows follow, when the change is answered.

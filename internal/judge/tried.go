@@ -109,9 +109,9 @@ func (v *View) answered(s *served, c *call) {
 	switch {
 	case !c.rings() || c.out("result") == "" || !v.unattributed(c):
 	case c.out("result") != string(vocab.Denied):
-		s.let, s.taken = s.let+1, append(s.taken, c)
+		s.let, s.untold = s.let+1, append(s.untold, c)
 	case c.out("reason") != string(vocab.ClosedWindow) && c.Route != SIPRoute: // which isn't told a reason
-		s.kept, s.taken = s.kept+1, append(s.taken, c)
+		s.kept, s.untold = s.kept+1, append(s.untold, c)
 	}
 }
 

@@ -48,7 +48,7 @@ func TestUnseen(t *testing.T) {
 		"no call":             {"ENT-3", route("POST", phoneRoute), "a phone call"},
 		"no hold ended":       {"CMD-7", without(func(e *history.Event) bool { return e.Cause == "hold_end" }), "a hold that ends by itself"},
 		"no hold was locked":  {"CMD-7", without(func(e *history.Event) bool { return e.Cause == "command" && e.Action == "lock" }), "a hold that is locked"},
-		"nobody came after":   {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > limitMs }), "somebody kept out after 36 h"},
+		"nobody came after":   {"OFF-2", without(func(e *history.Event) bool { return decided(e) && e.OutageAgeMs > limitMs }), "somebody kept out within 36 h after the limit"},
 		"nobody came just before": {"OFF-2", without(func(e *history.Event) bool {
 			return decided(e) && e.OutageAgeMs >= limitMs-1000 && e.OutageAgeMs <= limitMs
 		}), "somebody let in during the last second"},

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -48,8 +50,9 @@ func (s *Step) exists(b *strictyaml.Binder, c *contract.Contract) {
 
 const permitsPath = "/space/v1/partner/entry-permits"
 
-// roots are the names of an answer's parts, as paths into its body.
-var roots = map[string][]any{"body": nil, "data": {"data"}, "details": {"details"}}
+// roots are the names of an answer's parts, or of a list's elements, as paths into its body.
+var roots = map[string][]any{"body": nil, "data": {"data"}, "details": {"details"},
+	"records": {"data"}, "events": {"data"}, "first": {"data", 0}, "last": {"data", 0}}
 
 // filled is a part of a path that is only known during a run.
 var filled = regexp.MustCompile(`\$\{[^}]*\}`)
@@ -65,6 +68,14 @@ func (v *Verbs) operation() (method, path string) {
 		return "POST", permitsPath + "/revoke"
 	case v.Command != nil && !v.Command.Legacy:
 		return "POST", "/device/v1/devices/${door}/commands"
+	case v.Command != nil:
+		return "POST", "/device/v1/doors/${door}/" + cmp.Or(v.Command.Command.raw, "open")
+	case v.Link != nil && v.Link.Door.set():
+		return "POST", "/entry/open"
+	case v.Records != nil:
+		return "GET", "/space/v1/partner/entry-logs"
+	case v.Events != nil:
+		return "GET", "/core/v1/places/${place}/events"
 	case v.Hours != nil:
 		return "PATCH", "/core/v1/places/${place}"
 	case v.Netloss != nil:
@@ -80,6 +91,15 @@ func (v *Verbs) operation() (method, path string) {
 // promised checks the parts of an answer that an expectation names. whole: also outside data and details, where a
 // replay has the form of the path that was used first.
 func (e *Expr) promised(b *strictyaml.Binder, c *contract.Contract, method, asked string, whole bool) {
+	for _, a := range e.unpromised(c, method, asked, whole) {
+		b.Problem(e.Pos, "%s: %s", a.path, a.why)
+	}
+}
+
+// absent is a part of an answer that an expectation names and that no answer of the operation has.
+type absent struct{ path, why string }
+
+func (e *Expr) unpromised(c *contract.Contract, method, asked string, whole bool) (out []absent) {
 	path := filled.ReplaceAllString(asked, "x")
 	for _, text := range e.Paths {
 		p := expression.PathOf(text)
@@ -94,7 +114,18 @@ func (e *Expr) promised(b *strictyaml.Binder, c *contract.Contract, method, aske
 		field := append(append([]any{}, in...), p[1:]...)
 		if may, at, known := c.Field(method, path, field); !may && at >= len(in) {
 			name, _ := field[at].(string)
-			b.Problem(e.Pos, "%s: no answer of %s %s has %q%s", text, method, strings.SplitN(asked, "?", 2)[0], name, near.Hint(name, known))
+			out = append(out, absent{text, fmt.Sprintf("no answer of %s %s has %q%s", method, strings.SplitN(asked, "?", 2)[0], name, near.Hint(name, known))})
 		}
 	}
+	return out
+}
+
+// unpromised are the parts that the step's expectation names and that no answer of the target has.
+func (x *frame) unpromised(e *Expr) []absent {
+	v := &x.step.asked().Verbs
+	method, path := v.operation()
+	if path == "" {
+		return nil
+	}
+	return e.unpromised(x.run.api.promise, method, path, v.Call != nil)
 }

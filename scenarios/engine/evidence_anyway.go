@@ -3,11 +3,13 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/scenarios/evidence"
 	"github.com/doorlab/doorlab/scenarios/expression"
 )
@@ -21,6 +23,9 @@ func (x *frame) moot(out fields) map[string]string {
 	asked := *x
 	asked.step = x.step.asked()
 	verbs := &asked.step.Verbs
+	if x.strangerKeptOut(verbs, out) {
+		return map[string]string{"OFF-2": "strangers are kept out without the limit, too, and it would have passed with no_valid_grant as well: expect the reason outage_limit"}
+	}
 	status, err := expression.Number(out["status"])
 	if err != nil || int(status)/100 != 4 || x.step.Background != "" || x.step.Verbs.Wait != nil || len(x.step.Capture) > 0 {
 		return nil
@@ -56,6 +61,17 @@ func (x *frame) moot(out fields) map[string]string {
 		}
 	}
 	return why
+}
+
+// strangerKeptOut reports whether somebody whom the file gave nothing came to a reader after 36 h of an outage, and the step would have passed
+// with the denial that strangers get before.
+func (x *frame) strangerKeptOut(v *Verbs, out fields) bool {
+	if v.Present == nil || v.Present.Person.set() || len(x.step.Capture) > 0 || out["reason"] != string(vocab.OutageLimit) {
+		return false
+	}
+	before := maps.Clone(out)
+	before["reason"] = string(vocab.NoValidGrant)
+	return x.content(v, before)
 }
 
 // longest is how long a permit may be, whatever its doors are.

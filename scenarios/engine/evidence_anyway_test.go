@@ -45,17 +45,23 @@ func TestRefusedAnyway(t *testing.T) {
 		`{call: {path: /space/v1/partner/entry-permits, method: POST, body: {name: bob, doorIds: [], startsAt: "2026-01-01T00:00:00Z", endsAt: "2026-01-01T00:00:01Z"}}, expect: "status in [400, 404]"}`: "",
 		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_9}, status: 404}}`:                                                                                                  "PERM-4", // nobody has that door
 		`{call: {path: /entry/open, method: POST, token: "", body: {t: x, doorId: dor_1}, status: 404}}`:                                                                                                  "",
-		exchange + `, status: [200, 401]}}`:                                          "AUTH-5", // a success would do
-		exchange + `}, expect: "status == 401 or data.expiresIn == 900"}`:            "AUTH-5",
-		exchange + `}, expect: 'not (json(body) contains "password")'}`:              "AUTH-5",
-		exchange + `}, expect: 'json(body) contains "invalid_api_key"'}`:             "",
-		exchange + `, status: 401}, expect: 'not (json(body) contains "password")'}`: "",
-		exchange + `}, expect: error == "invalid_api_key"}`:                          "",
-		ann + `{link: {person: ann, door: dor_9, status: 404}}`:                      "PERM-4", // a door of another place
-		ann + `{link: {person: ann, door: dor_9, status: 404, error: not_found}}`:    "",
-		ann + `{link: {person: ann, door: dor_1, status: 404}}`:                      "",
+		exchange + `, status: [200, 401]}}`:                                                                       "AUTH-5", // a success would do
+		exchange + `}, expect: "status == 401 or data.expiresIn == 900"}`:                                         "AUTH-5",
+		exchange + `}, expect: 'not (json(body) contains "password")'}`:                                           "AUTH-5",
+		exchange + `}, expect: 'json(body) contains "invalid_api_key"'}`:                                          "",
+		exchange + `, status: 401}, expect: 'not (json(body) contains "password")'}`:                              "",
+		exchange + `}, expect: error == "invalid_api_key"}`:                                                       "",
+		ann + `{link: {person: ann, door: dor_9, status: 404}}`:                                                   "PERM-4", // a door of another place
+		ann + `{link: {person: ann, door: dor_9, status: 404, error: not_found}}`:                                 "",
+		ann + `{link: {person: ann, door: dor_1, status: 404}}`:                                                   "",
+		`{present: {phone: "01055550001", door: dor_1, result: denied}}`:                                          "OFF-2", // a stranger
+		`{present: {phone: "01055550001", door: dor_1, result: denied, reason: outage_limit}}`:                    "",
+		`{present: {phone: "01055550001", door: dor_1}, expect: "reason != 'no_valid_grant'"}`:                    "",
+		`{present: {phone: "01055550001", door: dor_1}, capture: {why: reason}}, {expect: why == "outage_limit"}`: "",
+		`{present: {phone: "01055550002", door: dor_1, result: denied}}`:                                          "", // before the limit
 	} {
 		f := newFake(t)
+		f.reasons = map[string]string{"01055550001": "outage_limit", "01055550002": "no_valid_grant"}
 		if f.docs = strict; strings.Contains(step, "bob") {
 			f.permit = 404
 		}

@@ -23,7 +23,11 @@ func (x *frame) met(e *Expr, sc *scope, own map[string]any, want bool, err error
 		decided = func(field string) bool { return x.chose(&asked.Verbs, field) }
 	}
 	x.file.watch.Met(&e.Expr, (err == nil) == want, x.res, func() evidence.View {
-		return evidence.View{Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still && !hides(own, e), Want: want, Decided: decided, Fixed: x.fixed, Slowest: x.slowest()}
+		hint, absent := e.hidden(sc), []string{}
+		for _, a := range x.unpromised(e) {
+			hint, absent = hint+"\n"+a.why, append(absent, a.path)
+		}
+		return evidence.View{Absent: absent, Env: sc.env(), Own: own, Words: asked.words(), Past: &x.file.past, Still: e.still && !hides(own, e), Want: want, Hint: hint, Decided: decided, Fixed: x.fixed, Slowest: x.slowest()}
 	})
 }
 

@@ -177,3 +177,30 @@ func TestEvidenceOfAnEarlierTry(t *testing.T) {
 		})
 	}
 }
+
+// TestAbsentFields: what an expectation says of a field that no answer has shows nothing, unless it is that the field is absent.
+func TestAbsentFields(t *testing.T) {
+	t.Parallel()
+	const documents = `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/echo":{"get":{"responses":{"200":{"description":"","content":{"application/json":{"schema":
+		{"type":"object","properties":{"success":{"type":"boolean"},"data":{"type":"object","properties":{"n":{"type":"integer"}}}}}}}}}}}}}`
+	for expect, want := range map[string]judge.Status{
+		`(data?.m ?? 3) == 3`:                  judge.Invalid,
+		`data?.m != 4`:                         judge.Invalid,
+		`data?.m == nil or data.m == 3`:        judge.Invalid,
+		`data?.m == nil`:                       judge.Pass, // a server may show more than it should
+		`(data?.m ?? 3) == 3 and data.n == 3`:  judge.Pass,
+		`(data?.n ?? 3) == 3 and data?.m != 4`: judge.Pass,
+		`data?.n != 4 and data["n"] * 2 == 6`:  judge.Pass,
+	} {
+		f := newFake(t)
+		f.docs = documents
+		res, out := play(t, f, fmt.Sprintf("steps: [{call: {path: /echo}, expect: %q}]", expect), Options{})
+		said := ""
+		for _, s := range res.Files[0].Steps {
+			said += s.Detail
+		}
+		if got := res.Files[0].Status; got != want || strings.Contains(said, `no answer of GET /echo has "m"`) != (want == judge.Invalid) {
+			t.Errorf("%s: got %s, want %s and the field named only if the file is INVALID\n%s\n%s", expect, got, want, said, out)
+		}
+	}
+}

@@ -94,6 +94,19 @@ steps: [{call: {path: /echo}, expect: data.n == mine.n}]`: false,
 	}
 }
 
+// TestHiddenNamesAlways: what compares a part of the answer with itself, because the file's own value of that name is hidden, says so.
+func TestHiddenNamesAlways(t *testing.T) {
+	t.Parallel()
+	const first = `steps: [{call: {path: /echo}, capture: {%s: data}}, {call: {path: /echo}, expect: it.data == %s}]`
+	for name, want := range map[string]judge.Status{"data": judge.Invalid, "was": judge.Pass} {
+		res, out := play(t, newFake(t), fmt.Sprintf(first, name, name), Options{})
+		last := res.Files[0].Steps[len(res.Files[0].Steps)-1]
+		if got := strings.Contains(last.Detail, "hides the file's own data"); got != (want == judge.Invalid) || res.Files[0].Status != want {
+			t.Errorf("%s: got %s, want %s and the hidden name pointed out only then\n%s", name, res.Files[0].Status, want, out)
+		}
+	}
+}
+
 // TestAnsweredOnly: that a call was answered doesn't show whether the door opened.
 func TestAnsweredOnly(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,12 @@ func (x *frame) about(v *Verbs) *report.Where {
 		return &report.Where{Doors: x.doors(v.PresentEach.Doors), Decides: true}
 	case v.Phone != nil:
 		return &report.Where{Decides: true}
+	case v.Load != nil:
+		w := &report.Where{Decides: true}
+		if v.Load.Of.set() {
+			w.Doors = x.doors(v.Load.Of)
+		}
+		return w
 	case v.Call != nil:
 		return x.atDevice(v.Call)
 	case v.Journal != nil:

@@ -16,11 +16,15 @@ type View struct {
 	Past  *Past          // where the other names come from
 	Still bool           // the expectation is known to refer to no answer
 	Want  bool           // the result that the file waits for
+	Hint  string         // said if it could not come out differently
 
 	Slowest float64 // how long the answer may take, in ms; 0 = as long as that to a request
 
 	// Decided reports fields of the answer that the file itself decided, such as which boards are read. nil: none.
 	Decided func(field string) bool
+
+	// Absent are paths that lead to parts that no answer has: what is said of them holds in any case, unless it is that they are absent.
+	Absent []string
 
 	// Fixed reports names that have the same value whatever the target answers. nil: none.
 	Fixed func(name string) bool
@@ -99,9 +103,19 @@ func (v View) decided() bool {
 	})
 }
 
-// undecided are the spots that the file itself didn't decide.
+// undecided are the spots that the file itself didn't decide, and that an answer may have.
 func (v View) undecided(spots []spot) []spot {
-	return slices.DeleteFunc(spots, func(p spot) bool { return v.Decided != nil && v.Decided(p.last()) })
+	return slices.DeleteFunc(spots, func(p spot) bool { return v.Decided != nil && v.Decided(p.last()) || v.absent(p) })
+}
+
+// absent reports whether a spot is one that no answer has, and the expectation would put up with some value there: it doesn't look
+// for what a server shouldn't show.
+func (v View) absent(p spot) bool {
+	if read(v.Env, p) != nil || !slices.ContainsFunc(v.Absent, func(path string) bool { return slices.Equal(spot(expression.PathOf(path)), p) }) {
+		return false
+	}
+	values := append([]any{"shown", 7.0, true}, v.expr.Mentions.Values...)
+	return slices.ContainsFunc(values, func(value any) bool { return !v.is(!v.Want, written(v.Env, p, value)) })
 }
 
 // readsOnlyDecided reports whether the expectation reads only such fields of a list's elements.

@@ -41,6 +41,7 @@ type Watch struct {
 type watched struct {
 	differs bool           // it once came out differently, or would have with another answer
 	at      []*report.Step // where it came out as expected
+	hint    string         // why it may not say what the file means
 }
 
 // hollow is a step that passed without evidence for what it claims.
@@ -64,7 +65,7 @@ func (w *Watch) Met(e *expression.Expr, asWanted bool, res *report.Step, view fu
 	if one.differs = one.differs || !asWanted; !one.differs {
 		v := view()
 		v.expr = e
-		one.differs = !v.decided() && v.couldDiffer()
+		one.differs, one.hint = !v.decided() && v.couldDiffer(), v.Hint
 	}
 	if !one.differs {
 		one.at = append(one.at, res)
@@ -129,7 +130,7 @@ func (w *Watch) Idle() (out []*report.Step) {
 			s.Asserts = false
 		}
 		out = append(out, &report.Step{Name: "expect " + e.Src, Line: e.Pos.Line, Status: judge.Invalid,
-			Detail: "this gives the same result whatever the target answers"})
+			Detail: "this gives the same result whatever the target answers" + one.hint})
 	}
 	for _, h := range w.hollow {
 		if h != nil {
