@@ -46,6 +46,23 @@ var bugs = map[string]func(Step) Step{
 			t.s.Records[n-1].PhoneHead = ""
 		}
 	}),
+	"late-opening-prolongs-a-hold": after(func(t *turn) {
+		if t.ordered("open") {
+			door(t.s, t.ev.Command.DoorID, func(d *firmware.Door) {
+				if d.HoldEnd > 0 {
+					d.HoldEnd = max(d.HoldEnd, t.ev.Mono+60_000)
+				}
+			})
+		}
+	}),
+	"opening-keeps-a-leaf-from-warning": after(func(t *turn) {
+		doors(t.s, func(d *firmware.Door) {
+			was := slices.IndexFunc(t.was.Doors, func(x firmware.Door) bool { return x.Channel == d.Channel && x.LeafOpen && !x.Warn })
+			if was >= 0 && d.Warn && t.ev.Kind == firmware.Tick && d.PulseEnd > t.ev.Mono {
+				d.Warn, d.LeafAt = false, d.PulseEnd-60_001 // it warns when the pulse is over
+			}
+		})
+	}),
 	"flash-keeps-nothing": said(func(e *effect) bool { return e.Kind != firmware.Persist }),
 	"flash-keeps-commands-late": said(func(e *effect) bool {
 		if e.Kind == firmware.Persist && e.Parts&firmware.PartDone != 0 {

@@ -33,5 +33,11 @@ var lists = []Bug{
 	check("only-openings-are-delayed", "CMD-1", "in the test place, a key may ask for a delay of every command", "commands_sim_delay"),
 	check("off-gives-a-leaf-no-minute", "CMD-7 OFF-3", "a leaf that is open when \"off\" stops driving a hold has 60 s from then", "outage_hold_leaf"),
 	check("challenge-for-a-scope-gone", "AUTH-2", "the challenge for a missing scope follows RFC 6750", "auth_tokens"),
+	check("reason-lost-beside-two-names", "PERM-4", "a revocation that names the permit twice has its reason, too", "permits_again"),
+	check("result-ignored-beside-door-and-kind", "ENT-4", "all conditions of a list apply together", "records_queries"),
+	check("keys-without-marks-at-their-end", "CMD-5", "keys that differ in a mark at their end are two keys", "idempotency_keys"),
+	check("narrow-key-keeps-its-tokens", "AUTH-5", "the tokens of a revoked key stop working, whatever its scopes", "keys_revoked_restart"),
+	check("late-opening-prolongs-a-hold", "CMD-7", "an opening in the last minute of a hold leaves its end", "holds_long"),
+	check("opening-keeps-a-leaf-from-warning", "CMD-1", "a leaf that stands open for over 60 s is a warning, even while the door is opened again", "devices_values"),
 	check("place-kind-gone-of-a-missing-scope", "AUTH-2", "every answer to a valid token names the kind of place", "auth_tokens"),
 }

@@ -52,6 +52,8 @@ func (h *builder) press(status int, rule string) {
 		switch status {
 		case 200:
 			h.entered("link")
+		case 404:
+			h.refused("link", door, "link_invalid")
 		case 409:
 			h.refused("link", door, rule)
 		}

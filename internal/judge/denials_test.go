@@ -12,7 +12,7 @@ import (
 func TestRecordsOfRefusals(t *testing.T) {
 	denied := func(method string) func(history.Event) bool {
 		return func(e history.Event) bool {
-			return e.Kind == history.RecordIn && e.Method == method && e.Result == "denied" && e.BoardID == ""
+			return e.Kind == history.RecordIn && e.Method == method && e.Result == "denied" && e.BoardID == "" && e.Reason != "link_invalid"
 		}
 	}
 	second := func(e *history.Event) { e.RecordID = "rec_x" }
@@ -20,6 +20,7 @@ func TestRecordsOfRefusals(t *testing.T) {
 		h.did("plc_a", "POST", linkRoute, 409, history.CallText{In: fields{"t": "link of nobody", "doorId": doorOf("brd_1", 1)}, Out: fields{"rule": "expired"}},
 			func() { h.refused("link", doorOf("brd_1", 1), "expired") })
 	}
+	dead := func(e history.Event) bool { return e.Kind == history.RecordIn && e.Reason == "link_invalid" }
 	runPlants(t, []planted{
 		{"a refused press without a record", func(t *testing.T, h *builder) { pressed(h); h.drop(t, denied("link")) },
 			[]string{"ENT-4"}, history.Call, "was denied for expired, but has no record"},
@@ -29,6 +30,11 @@ func TestRecordsOfRefusals(t *testing.T) {
 			pressed(h)
 			h.edit(t, 0, denied("link"), func(e *history.Event) { e.Reason = "revoked" })
 		}, []string{"ENT-4"}, history.Call, "has no record"},
+		{"a dead link's press without a record", func(t *testing.T, h *builder) { h.drop(t, dead) },
+			[]string{"ENT-4"}, history.Call, "was denied for link_invalid, but has no record"},
+		{"a dead link's press recorded without its door", func(t *testing.T, h *builder) {
+			h.edit(t, 0, dead, func(e *history.Event) { e.DoorID = "" })
+		}, []string{"ENT-4"}, history.Call, "was denied for link_invalid, but has no record"},
 		{"refused calls without records", func(t *testing.T, h *builder) { h.drop(t, denied("phone")) },
 			[]string{"ENT-4"}, history.Call, "has no record"},
 		{"refused calls recorded twice", func(t *testing.T, h *builder) { h.after(t, denied("phone"), second) },
@@ -37,6 +43,45 @@ func TestRecordsOfRefusals(t *testing.T) {
 			h.record(history.Event{PlaceID: "plc_a", BoardID: "brd_1", DoorID: doorOf("brd_1", 1), RecordSeq: 99, Result: "opened", Reason: "onsite", Method: "onsite"})
 		}, []string{"ENT-4"}, history.RecordIn, "nobody was at its reader then"},
 	})
+}
+
+// pressDead presses mia's dead link; recorded is the door of the record, "none" without one, "" = there is no record.
+func (h *builder) pressDead(door, recorded string) {
+	h.did("plc_a", "POST", linkRoute, 404, history.CallText{In: fields{"t": "link 1", "doorId": door}}, func() {
+		switch recorded {
+		case "":
+		case "none":
+			h.refused("link", "", "link_invalid")
+		default:
+			h.refused("link", recorded, "link_invalid")
+		}
+	})
+}
+
+// TestDeadLinksAreRecorded: a press of a dead link has a record with its door, if that is one of the link's place.
+func TestDeadLinksAreRecorded(t *testing.T) {
+	t.Parallel()
+	own := doorOf("brd_1", 1)
+	for name, c := range map[string]struct {
+		door, recorded string
+		breaches       int
+	}{
+		"its door":         {own, own, 0},
+		"no record":        {own, "", 1},
+		"no door":          {own, "none", 1},
+		"an unknown door":  {"dor_nobody", "none", 0},
+		"recorded there":   {"dor_nobody", own, 1},
+		"without a record": {"dor_nobody", "", 1},
+	} {
+		h := oneBoard()
+		h.again("link 1")
+		h.revoke(h.at, "lost", false)
+		h.pressDead(c.door, c.recorded)
+		tally := &tally{}
+		if NewView(h.events).refused(tally); len(tally.found) != c.breaches {
+			t.Errorf("%s: found %v, want %d", name, tally.found, c.breaches)
+		}
+	}
 }
 
 // TestUnrecordedRefusals: a number's seventh refused call within a minute isn't recorded, whichever was answered first, and

@@ -21,12 +21,17 @@ type denial struct {
 
 // refusals are all of them, in the order of their answers.
 func (v *View) refusals() (out []*denial) {
+	links := v.linksGiven()
 	for _, c := range v.calls() {
 		d := &denial{call: c}
 		place := c.PlaceID
 		switch b := v.doors[c.in("doorId")]; {
 		case c.Route == linkRoute && c.Method == "POST" && c.Code == "entry_denied" && b != nil:
 			d.door, d.reason, place = c.in("doorId"), c.out("rule"), b.place
+		case c.Route == linkRoute && c.Method == "POST" && c.Code == "link_invalid" && v.wasRevoked(c, links[c.in("t")]):
+			if d.reason, place = string(vocab.LinkInvalid), links[c.in("t")][0].place; b != nil && b.place == place {
+				d.door = c.in("doorId") // another place's door is none in the record of a dead link
+			}
 		case c.rings() && c.ok() && c.out("result") == string(vocab.Denied):
 			if d.door, d.reason = c.out("doorId"), c.out("reason"); !v.oneClock() {
 				continue
@@ -39,6 +44,15 @@ func (v *View) refusals() (out []*denial) {
 		}
 	}
 	return out
+}
+
+// wasRevoked reports whether a link that was given is dead for certain.
+func (v *View) wasRevoked(c *call, given []*claim) bool {
+	if len(given) == 0 {
+		return false
+	}
+	dead, _, sure := v.deadLink(c, given)
+	return dead && sure
 }
 
 // manyCalls reports whether so many refused calls were recorded in the minute before one that its number may have had its

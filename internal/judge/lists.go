@@ -59,6 +59,7 @@ func (v *View) lists(t *tally) {
 		if err != nil {
 			continue
 		}
+		v.asAsked(t, c, q)
 		offset, limit := numberOr(q.Get("offset"), 0), numberOr(q.Get("limit"), 100)
 		q.Del("offset")
 		who := c.PlaceID + " " + c.Token + " " + c.Route + " " + c.Path + " " + q.Encode()
@@ -95,16 +96,15 @@ func numberOr(text string, otherwise int) int {
 
 // newReading begins a reading; nil for a list that is filtered, or whose beginning isn't known.
 func newReading(c *call, q url.Values) *reading {
-	const day = 24 * 3600 * 1000
 	if c.SentNs == 0 || c.At-c.SentAt > listMarginMs {
 		return nil
 	}
 	r := &reading{first: c, place: c.PlaceID, pageOf: map[string]int{}}
 	if strings.HasSuffix(c.Route, "/entry-logs") {
-		r.since = c.SentAt - int64(numberOr(q.Get("sinceDays"), 7))*day
+		r.since = c.SentAt - int64(numberOr(q.Get("sinceDays"), 7))*dayMs
 		return r
 	}
-	r.events, r.place, r.since = true, c.Path, c.SentAt-day
+	r.events, r.place, r.since = true, c.Path, c.SentAt-dayMs
 	for name := range q {
 		if name != "from" && name != "limit" {
 			return nil

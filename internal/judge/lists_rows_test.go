@@ -2,6 +2,8 @@ package judge
 
 import (
 	"encoding/json"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/doorlab/doorlab/internal/history"
@@ -64,4 +66,60 @@ func TestRowsShowWhoItWas(t *testing.T) {
 func (l *listed) reuse() {
 	l.at(110, history.Event{Kind: history.Attempt, Key: "k1", DoorID: "dor_a", Request: "k13", Meaning: "other"})
 	l.at(110, history.Event{Kind: history.Answer, Key: "k1", DoorID: "dor_a", Request: "k13", Status: 409, Code: codeReused, Meaning: "other"})
+}
+
+// TestRowsMeetTheRequest: no row of a list is beyond its beginning or end, or lacks what its request asks for.
+func TestRowsMeetTheRequest(t *testing.T) {
+	t.Parallel()
+	const second600 = "1970-01-01T00:10:00.000Z"
+	row := func(changes ...string) map[string]any {
+		r := map[string]any{"recordId": "rec_9", "recordedAt": second600, "result": "opened", "kind": "entry.opened", "doorId": "dor_a", "permitId": "pmt_1"}
+		for i := 0; i < len(changes); i += 2 {
+			r[changes[i]] = changes[i+1]
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		query string
+		row   map[string]any
+		why   string // "" = nothing wrong
+	}{
+		"all conditions":         {"result=opened&kind=entry.denied,entry.opened&doorId=dor_b,%20dor_a&permitId=pmt_0&permitId=pmt_1", row(), ""},
+		"another result":         {"doorId=dor_a&result=denied", row(), `with result=denied shows one with "opened"`},
+		"another kind":           {"kind=entry.denied,entry.permit.used", row(), `shows one with "entry.opened"`},
+		"another door":           {"doorId=dor_b&kind=entry.opened", row(), `with doorId=dor_b shows one with "dor_a"`},
+		"another permit":         {"permitId=pmt_1", row("permitId", "pmt_2"), `with permitId=pmt_1 shows one with "pmt_2"`},
+		"at its beginning":       {"from=1970-01-01T00:10:00Z&to=1970-01-01T00:10:00.001Z", row(), ""},
+		"before its beginning":   {"from=1970-01-01T00:10:00.001Z", row(), "begins at 1970-01-01T00:10:00.001Z"},
+		"at its end":             {"to=1970-01-01T00:10:00Z", row(), "ends at 1970-01-01T00:10:00.000Z"},
+		"a time that is no time": {"from=soon", row(), ""},
+	} {
+		l := newListed()
+		l.call(t, 700, "/core/v1/places/{id}/events", "plc_a", c.query, []map[string]any{c.row})
+		if got := why(NewView(l.events)); c.why == "" && got != "" || !strings.Contains(got, c.why) {
+			t.Errorf("%s: %q, want %q", name, got, c.why)
+		}
+	}
+	for sent, want := range map[int]string{86400*2 + 600: "", 86400*2 + 601: "begins at 1970-01-01T00:10:01.000Z"} {
+		l := newListed()
+		l.events = append([]history.Event{{Kind: history.Started}}, l.events...)
+		l.call(t, sent, "/space/v1/partner/entry-logs", "", "sinceDays=2", []map[string]any{row()})
+		if got := why(NewView(l.events)); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("two days, sent at %d s: %q, want %q", sent, got, want)
+		}
+	}
+}
+
+// why is what is wrong with the rows of lists, "" = nothing.
+func why(v *View) string {
+	t := &tally{}
+	for _, c := range v.calls() {
+		if q, err := url.ParseQuery(c.Query); err == nil {
+			v.asAsked(t, c, q)
+		}
+	}
+	if len(t.found) == 0 {
+		return ""
+	}
+	return t.found[0].why
 }

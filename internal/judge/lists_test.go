@@ -129,7 +129,7 @@ func TestListsAreHeldAgainstWhatWasTold(t *testing.T) {
 		{"a door without its name", func(l *listed) { l.named("Front", "", "Front") }, `shows dor_a as "", want its one name`},
 		{"a door by two names", func(l *listed) { l.named("Front", "Front", "Rear") }, `shows dor_a as "Front", want its one name`},
 		{"another door", func(l *listed) { l.named("Front", "Front"); l.active[3]["doorId"] = "dor_b" }, "rec_1 was made at dor_a, but a list shows it at dor_b"},
-		{"a filtered list shows less", func(l *listed) { l.active, l.query = l.active[:1], l.query+"&result=denied" }, ""},
+		{"a filtered list shows less", func(l *listed) { l.active, l.query = l.active[:1], l.query+"&kind=entry.denied" }, ""},
 		{"a list of a later time shows less", func(l *listed) { l.active, l.query = nil, "from=1970-01-01T00%3A08%3A00Z" }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -47,7 +47,9 @@ func (v *View) revocations(b book) {
 			case k.revoked && revoked != nil:
 				v.revokedAgain(b, revoked, k)
 			case k.revoked:
-				revoked = k
+				if revoked = k; len(given) > 0 {
+					v.revokedAs(b, given[len(given)-1], k)
+				}
 				before := each.If(given, func(g *claim) bool { return g.Src == k.Src && sooner(g.Event, k.started()) })
 				dead = append(dead, each.Of(before, func(g *claim) string { return g.token })...)
 			default:
@@ -58,6 +60,19 @@ func (v *View) revocations(b book) {
 				given = append(given, k)
 			}
 		}
+	}
+}
+
+// revokedAs: the first revocation of what was given before has the reason that it names, or none.
+func (v *View) revokedAs(b book, given, k *claim) {
+	revokes := func(u *call) bool { return u.Route == revokeRoute && v.placeOf(u) == k.place }
+	until := &call{Event: k.started()} // what it changes itself comes after that
+	if given.Src != k.Src || given.overlaps(k.call) || v.changedBySomebody(given, until) || v.unsureBetween(given.call, k.call, revokes) {
+		return
+	}
+	b.of("PERM-4").checked++
+	if asked, has := k.in("reason"), k.out("reason"); asked != has { // [PERM-4]
+		b.breach(k.call, []string{"PERM-4"}, "%s was revoked with the reason %q, but the answer has %q", k.id, asked, has)
 	}
 }
 

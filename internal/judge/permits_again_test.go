@@ -27,14 +27,23 @@ func (h *builder) revoke(at int64, reason string, repeated bool) {
 	if reason != "" {
 		out["reason"] = reason
 	}
-	h.did("plc_a", "POST", revokeRoute, 200, history.CallText{In: fields{"permitId": "pmt_c"}, Out: out}, func() {
+	in := fields{"permitId": "pmt_c"}
+	if reason != "" && !repeated {
+		in["reason"] = reason
+	}
+	h.did("plc_a", "POST", revokeRoute, 200, history.CallText{In: in, Out: out}, func() {
 		if !repeated {
 			h.change("plc_a", "revoke", h.customerPermit(1, true))
 		}
 	})
 }
 
-// TestWhatARevocationLeaves: a repeated revocation keeps the first one's time and reason, and a link from before it never comes back.
+// answered changes the reason of the last answer.
+func (h *builder) answered(reason string) {
+	h.last(history.Call, func(e *history.Event) { rewrite(e, func(c *history.CallText) { c.Out["reason"] = reason }) })
+}
+
+// TestWhatARevocationLeaves: a revocation has the reason that it names; a repeated revocation keeps the first one's time and reason, and a link from before it never comes back.
 func TestWhatARevocationLeaves(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -49,6 +58,9 @@ func TestWhatARevocationLeaves(t *testing.T) {
 		"the old link":             {func(h *builder) { h.again("link 1") }, Fail},
 		"the old one, after a new": {func(h *builder) { h.again("link 2"); h.again("link 1") }, Fail},
 		"revoked again later":      {func(h *builder) { h.again("link 2"); h.revoke(t0+9, "stolen", false) }, Pass},
+		"with a reason of its own": {func(h *builder) { h.again("link 2"); h.revoke(t0+9, "", false); h.answered("stolen") }, Fail},
+		"with another's reason":    {func(h *builder) { h.again("link 2"); h.revoke(t0+9, "lost", false); h.answered("stolen") }, Fail},
+		"without its reason":       {func(h *builder) { h.again("link 2"); h.revoke(t0+9, "lost", false); h.answered("") }, Fail},
 		"given again by another": {func(h *builder) {
 			h.change("plc_a", "register", h.customerPermit(1, false))
 			h.revoke(t0+9, "stolen", false)

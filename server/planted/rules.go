@@ -102,6 +102,14 @@ func apiKeys(name string, k api.Keys, dir api.Directory) api.Keys {
 		return keys{Keys: k, verify: forgiving(auth.ErrTokenInvalid, unsigned)}
 	case "revoked-key-keeps-its-tokens":
 		return keys{Keys: k, verify: forgiving(auth.ErrTokenInvalid, whole)}
+	case "narrow-key-keeps-its-tokens":
+		forgive := forgiving(auth.ErrTokenInvalid, whole)
+		return keys{Keys: k, verify: func(token string, p auth.Principal, err error) (auth.Principal, error) {
+			if was, got := forgive(token, p, err); got != nil || len(was.Scopes) == 1 {
+				return was, got
+			}
+			return p, err
+		}}
 	case "every-scope":
 		return keys{Keys: k, verify: func(_ string, p auth.Principal, err error) (auth.Principal, error) {
 			p.Scopes = []string{auth.ScopePartner, auth.ScopeDoor}

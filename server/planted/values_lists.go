@@ -145,6 +145,19 @@ var listValues = map[string]edge{
 			}
 		}
 	}),
+	"reason-lost-beside-two-names": asks(revoke, func(body map[string]any) {
+		if body["externalRef"] != nil && body["permitId"] != nil {
+			delete(body, "reason")
+		}
+	}),
+	"result-ignored-beside-door-and-kind": queries(activity, func(q url.Values) {
+		if q.Has("doorId") && q.Has("kind") {
+			q.Del("result")
+		}
+	}),
+	"keys-without-marks-at-their-end": {routes: orders, ask: func(r *http.Request) {
+		r.Header.Set("Idempotency-Key", strings.TrimRight(r.Header.Get("Idempotency-Key"), ".-_"))
+	}},
 	"challenge-for-a-scope-gone":         headerWhere(isStatus(http.StatusForbidden), "Www-Authenticate", ""),
 	"place-kind-gone-of-a-missing-scope": headerWhere(isStatus(http.StatusForbidden), "X-Place-Kind", ""),
 }
