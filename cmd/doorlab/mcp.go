@@ -39,11 +39,14 @@ func mcpCommand(e *env) *cobra.Command {
 			defer func() { _ = os.RemoveAll(dir) }()
 			server := mcpServer(&toolbox{f: f, dir: dir})
 			in := &stdin{env: e}
-			err = server.Run(c.Context(), &session{mcp.IOTransport{Reader: in, Writer: stdout{e}}})
-			if bad := (*json.SyntaxError)(nil); errors.As(err, &bad) {
-				return failf("mcp: the input is not JSON; a client of the Model Context Protocol sends JSON-RPC messages")
-			}
-			if err != nil && c.Context().Err() == nil && !in.ended.Load() {
+			s := &session{IOTransport: mcp.IOTransport{Reader: in, Writer: stdout{e}}}
+			err = server.Run(c.Context(), s)
+			switch {
+			case c.Context().Err() != nil:
+				return nil
+			case s.misread.Load():
+				return failf("mcp: the input is not a JSON-RPC message; a client of the Model Context Protocol sends one per line")
+			case err != nil && !in.ended.Load():
 				return failf("mcp: %s", err)
 			}
 			return nil
@@ -76,15 +79,19 @@ func (stdout) Close() error                  { return nil }
 
 // session answers every request that it has read before it ends. The SDK alone drops what is in progress when the input ends, and
 // a file or a shell's pipe ends right after its last request.
-type session struct{ mcp.IOTransport }
+type session struct {
+	mcp.IOTransport
+	misread atomic.Bool // the input had something else than messages
+}
 
 func (s *session) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := s.IOTransport.Connect(ctx)
-	return &answering{Connection: c, open: map[any]bool{}, changed: make(chan struct{}, 1), closed: make(chan struct{})}, err
+	return &answering{Connection: c, misread: &s.misread, open: map[any]bool{}, changed: make(chan struct{}, 1), closed: make(chan struct{})}, err
 }
 
 type answering struct {
 	mcp.Connection
+	misread *atomic.Bool
 	mu      sync.Mutex
 	open    map[any]bool // ids of requests without an answer
 	changed chan struct{}
@@ -96,6 +103,9 @@ type answering struct {
 func (a *answering) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := a.Connection.Read(ctx)
 	if err != nil {
+		if !errors.Is(err, io.EOF) && ctx.Err() == nil {
+			a.misread.Store(true)
+		}
 		for a.answersMissing() {
 			select {
 			case <-a.changed:

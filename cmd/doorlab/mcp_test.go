@@ -187,12 +187,16 @@ func TestMCPAnswersBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// TestMCPRefusesOtherInput: what is no JSON at all is said in a sentence.
+// TestMCPRefusesOtherInput: input other than messages ends the session with a sentence, whatever is wrong with it and
+// however soon the input ends.
 func TestMCPRefusesOtherInput(t *testing.T) {
 	t.Parallel()
-	var errs strings.Builder
-	code := run(t.Context(), []string{"mcp"}, &env{in: strings.NewReader("nope\n"), out: io.Discard, err: &errs, getenv: func(string) string { return "" }})
-	if want := "doorlab: mcp: the input is not JSON; a client of the Model Context Protocol sends JSON-RPC messages\n"; code != codeFailure || errs.String() != want {
-		t.Errorf("got exit code %d and %q, want %d and %q", code, errs.String(), codeFailure, want)
+	for _, in := range []string{"nope", "5", "[]", "{}", "null", `"x"`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":5}`,
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `{"jsonrpc":"2.0"`} {
+		var errs strings.Builder
+		code := run(t.Context(), []string{"mcp"}, &env{in: strings.NewReader(in + "\n"), out: io.Discard, err: &errs, getenv: func(string) string { return "" }})
+		if want := "doorlab: mcp: the input is not a JSON-RPC message; a client of the Model Context Protocol sends one per line\n"; code != codeFailure || errs.String() != want {
+			t.Errorf("%s: got exit code %d and %q, want %d and %q", in, code, errs.String(), codeFailure, want)
+		}
 	}
 }

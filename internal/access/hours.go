@@ -27,7 +27,7 @@ const (
 type Note struct{ Type, Name string }
 
 // Day is one day of a schedule. Open means that the day has hours of its own, even if they merged into a run that began
-// the day before.
+// on an earlier day of the schedule.
 type Day struct {
 	Date      string // YYYY-MM-DD
 	Weekday   string // mon..sun
@@ -119,13 +119,14 @@ func (h Hours) closure(date string) *Closure {
 }
 
 // Schedule is n days from first (only its date counts). Runs that overlap across days are one interval, of the day on
-// which it starts; the last one is complete even if it ends after the last day.
+// which it starts; the last one is complete even if it ends after the last day. The night before the first day isn't
+// shown, so it takes none of the first day's hours.
 func (h Hours) Schedule(first time.Time, n int) []Day {
 	first = time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, time.UTC)
-	days := make([]Day, n+1) // days[0] is the day before, whose night may reach into the first
+	days := make([]Day, n)
 	var run *Interval
 	for i := range days {
-		date := first.AddDate(0, 0, i-1)
+		date := first.AddDate(0, 0, i)
 		_, note := h.pairs(date)
 		ivs := h.intervals(date)
 		days[i] = Day{Date: date.Format(dateForm), Weekday: weekdays[date.Weekday()], Open: len(ivs) > 0, Note: note}
@@ -140,7 +141,7 @@ func (h Hours) Schedule(first time.Time, n int) []Day {
 	}
 	for i := n; i < n+longestRun && h.extended(run, first.AddDate(0, 0, i)); i++ {
 	}
-	return days[1:]
+	return days
 }
 
 // longestRun bounds how many days a run is followed beyond the last day asked for: hours that always overlap would

@@ -193,7 +193,14 @@ func (w *wallWalk) slices(t *testing.T, h Hours, days []Day, r *rand.Rand) {
 	t.Helper()
 	for range 12 {
 		from, n := r.IntN(modelDays-70), 1+r.IntN(60)
-		if got, want := show(h.Schedule(day(days[from].Date), n)), show(days[from:from+n]); got != want {
+		list := h.Schedule(day(days[from].Date), n)
+		if d := list[0]; d.Open != (len(d.Intervals) > 0) {
+			t.Fatalf("a schedule begins with %s, want a day that is open exactly if it has intervals", show(list[:1]))
+		}
+		if own := h.intervals(day(days[from].Date)); len(own) > 0 && own[0].From.Before(days[from].at(h).Add(12*time.Hour)) {
+			list, from, n = list[1:], from+1, n-1 // the night before may have taken the day's hours in the longer schedule
+		}
+		if got, want := show(list), show(days[from:from+n]); got != want {
 			t.Fatalf("%d days from %s end %s, in two years they end %s", n, days[from].Date, got[max(0, len(got)-200):], want[max(0, len(want)-200):])
 		}
 	}

@@ -190,6 +190,17 @@ func TestScheduleNights(t *testing.T) {
 	}
 }
 
+// The night before a schedule's first day isn't in it and takes none of its hours.
+func TestScheduleBeginsWithItsOwnHours(t *testing.T) {
+	t.Parallel()
+	utc := refHours{Timezone: "UTC", Week: map[string][][2]string{"mon": {{"22:00", "02:00"}}, "tue": {{"01:00", "05:00"}}}}
+	tuesday := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
+	want := []run{{tuesday.Add(time.Hour).UnixMilli(), tuesday.Add(5 * time.Hour).UnixMilli()}}
+	if got := utc.between([]scheduleDay{{Date: "2026-11-24"}}, time.UTC); !slices.Equal(got, want) {
+		t.Errorf("read on Tuesday: got %s, want %s", runsText(got, time.UTC), runsText(want, time.UTC))
+	}
+}
+
 // The intervals of a day may be in any order.
 func TestReferenceHoursInAnyOrder(t *testing.T) {
 	t.Parallel()

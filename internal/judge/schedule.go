@@ -146,34 +146,29 @@ func wallTime(text string, at time.Time) bool {
 const longestRun = 366
 
 // between are the runs that begin on the days shown. Runs that overlap across days are one, of the day on which it
-// begins, complete even beyond the last day.
+// begins, complete even beyond the last day; the night before the first day isn't shown and takes nothing from it.
 func (h refHours) between(shown []scheduleDay, loc *time.Location) (out []run) {
 	if len(shown) == 0 {
 		return nil
 	}
 	first, _ := time.Parse(time.DateOnly, shown[0].Date)
-	var all []run
-	begun := 0 // how many of them begin before the first day
-	for i := -1; i < len(shown)+longestRun; i++ {
+	for i := range len(shown) + longestRun {
 		day, over := h.instants(first.AddDate(0, 0, i), loc), false
 		for _, r := range day {
-			switch n := len(all); {
-			case n > 0 && r.from < all[n-1].to:
-				all[n-1].to = max(all[n-1].to, r.to)
+			switch n := len(out); {
+			case n > 0 && r.from < out[n-1].to:
+				out[n-1].to = max(out[n-1].to, r.to)
 			case i >= len(shown):
 				over = true
 			default:
-				all = append(all, r)
+				out = append(out, r)
 			}
-		}
-		if i < 0 {
-			begun = len(all)
 		}
 		if i >= len(shown) && (over || len(day) == 0) {
 			break
 		}
 	}
-	return all[begun:]
+	return out
 }
 
 // run is a time in Unix ms, its end excluded.

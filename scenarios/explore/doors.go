@@ -69,7 +69,7 @@ func (m *model) used(r *record, at int64) {
 func (m *model) uploaded(r *record) {
 	r.up = true
 	if g := r.link; g != nil { // the server knows the links that are alive when it hears of the record
-		if r.unnamed = g.revoked >= 0 || g.links != r.linkNo; !r.unnamed {
+		if r.unnamed = g.revoked >= 0 || g.links != r.linkNo; !r.unnamed && !r.meant {
 			r.who = g.phone
 		}
 	}
@@ -273,7 +273,7 @@ func (m *model) present(o Op) {
 	m.settle()
 	b, i := m.where(o.Door)
 	args := fields{"door", doorName(o.Door)}
-	who, dead := o.Who, false
+	who, dead, meant := o.Who, false, false
 	if o.Flag {
 		g := m.known(o)
 		if g == nil {
@@ -283,6 +283,8 @@ func (m *model) present(o Op) {
 		switch {
 		case k < 0 || b.has.grants[k].revoked >= 0 || b.has.grants[k].links != g.links:
 			dead = true
+		default:
+			meant = true
 		case b.has.grants[k].to <= max(m.now, b.wall(m.now)): // the board may have forgotten it
 			return
 		}
@@ -298,7 +300,7 @@ func (m *model) present(o Op) {
 	r.at = b.wall(m.now)
 	if o.Flag && (!a.allow || a.reason == "free_window") {
 		r.link = m.known(o)
-		r.linkNo = r.link.links
+		r.linkNo, r.meant = r.link.links, meant
 	}
 	switch {
 	case a.allow:

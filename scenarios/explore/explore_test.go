@@ -278,9 +278,12 @@ func TestZone(t *testing.T) {
 	c := content{hours: week7(weeks[0]), zone: 1}
 	c.hours[5], c.hours[6] = weeks[3], weeks[2]
 	for d, want := range map[int]string{5: "[20:00-24:00]", 6: "[]"} { // Sunday's own hours belong to the night before
-		if got := fmt.Sprint(c.shown(d)); got != want {
+		if got := fmt.Sprint(c.shown(d, 5)); got != want {
 			t.Errorf("day %d shows %s, want %s", d, got, want)
 		}
+	}
+	if got := fmt.Sprint(c.shown(6, 6)); got == "[]" {
+		t.Error("a schedule that begins on Sunday shows nothing for it, want its own hours")
 	}
 	c.special = map[int]special{6: {closed: true}}
 	if c.open(6*day) || !c.open(6*day-1) {

@@ -53,6 +53,7 @@ type record struct {
 	unnamed                bool   // nobody knows whose the link was
 	link                   *grant // the link that was shown to a board but let nobody in
 	linkNo                 int
+	meant                  bool   // ... by a permit whose holder the board knew
 	settled                string // what became of an unanswered command later
 	cond                   string // ... if this expression is true; "" = in any case
 	sure                   string // answered 200 in time if this expression is true, else not at all; "" = as result says

@@ -93,7 +93,7 @@ func (m *model) schedule() {
 		case x.holiday:
 			s += " holiday"
 		}
-		for _, p := range c.shown(first + i) {
+		for _, p := range c.shown(first+i, first) {
 			s += " " + p.String()
 		}
 		want = append(want, strconv.Quote(s))

@@ -65,3 +65,17 @@ func TestCrashInPress(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedLinkOfAnotherHolder: a link that a board refused names whom the board had in mind, although the permit is
+// somebody else's by the time the record arrives.
+func TestRefusedLinkOfAnotherHolder(t *testing.T) {
+	t.Parallel()
+	m := begin()
+	for _, o := range []Op{{Do: "permit", To: day, Doors: 1}, {Do: "cut"}, {Do: "present", Door: 1, Flag: true},
+		{Do: "permit", To: day, Name: "phone"}, {Do: "mend"}} {
+		play[o.Do](m, o)
+	}
+	if r := m.records[0]; r.reason != "door_out_of_scope" || m.grants[0].phone == 0 || !r.up || r.who != 0 {
+		t.Errorf("got %+v of person %d, now the permit of %d; want a record of person 0 that has arrived", r, r.who, m.grants[0].phone)
+	}
+}

@@ -66,7 +66,7 @@ func (m *model) move(o Op) {
 	m.clockTo(5*day + 20*hour)
 	var want []string
 	for d := 5; d < 8; d++ {
-		want = append(want, texts(each.Of(m.content().shown(d), func(x interval) string { return at(x.from) + ` + " " + ` + at(x.to) })))
+		want = append(want, texts(each.Of(m.content().shown(d, 5), func(x interval) string { return at(x.from) + ` + " " + ` + at(x.to) })))
 	}
 	m.add("call", fields{"path", "/core/v1/public/places/${lab.place}/schedule?days=3"},
 		`map(data.days, map(.intervals, .startsAt + " " + .endsAt)) == `+texts(want)).clauses = []string{"HRS-2"}
@@ -103,10 +103,11 @@ func (c content) own(d int) (out []interval) {
 	return out
 }
 
-// shown are a day's intervals in the schedule: one that overlaps an interval of an earlier day belongs to that one.
-func (c content) shown(d int) (out []interval) {
+// shown are a day's intervals in a schedule that begins on the day first: one that overlaps an interval of an earlier day
+// of the schedule belongs to that one.
+func (c content) shown(d, first int) (out []interval) {
 	var all []interval
-	for e := d - 8; e <= d+8; e++ {
+	for e := first; e <= d+8; e++ {
 		for _, i := range c.own(e) {
 			if k := len(all) - 1; k < 0 || i.from >= all[k].to {
 				all = append(all, i)

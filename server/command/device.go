@@ -51,6 +51,7 @@ type Order struct {
 	Minutes int          // hold only: 0 = until locked
 	Reason  string       // free text of the caller, for the record only; "sim:..." with Sim
 	Key     string       // Idempotency-Key; "" = none (entry by people)
+	Press   string       // without a key: who pressed, by a hash, for the next run's sake; only the ledger keeps it
 	Method  vocab.Method // api, link or phone
 
 	ActorID     string // the record's actor, masked already

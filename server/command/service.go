@@ -146,8 +146,12 @@ func (s *Service) again(was string, ans Answer, meaning string) (Answer, error) 
 	return ans, nil
 }
 
-// meaning is a canonical form of the request: two requests under one key must agree on it.
+// meaning is a canonical form of the request: two requests under one key must agree on it. Without a key, nothing is
+// compared with it here, and it says who pressed.
 func meaning(r Request) string {
+	if r.Key == "" {
+		return r.Press
+	}
 	return r.DoorID + "\n" + r.Command + "\n" + strconv.Itoa(r.Minutes) + "\n" + r.Reason
 }
 

@@ -113,6 +113,10 @@ func (m *memStore) GrantsOf(_, phone string) (out []grant.Grant, err error) {
 	return out, nil
 }
 
+func (m *memStore) PhoneKey(string) access.PhoneKey { return "" }
+
+func (m *memStore) PressOf(string) (string, error) { return "", errors.New("not asked for") }
+
 // Records has none: the previous service's openings aren't part of the decision either.
 func (m *memStore) Records(string, time.Time, int, int) ([]record.Record, int, error) {
 	return nil, 0, nil

@@ -40,10 +40,11 @@ func (s *Service) Call(ctx context.Context, to, from string) (CallResult, error)
 	door := v.choose(doors)
 	a := v.decide(door) // [PERM-1]
 	who := "call " + p.ID + " " + v.phone
+	v.mark = s.cfg.Store.PhoneKey(p.ID).Hash(v.phone)
 	if !a.Allow {
 		return s.refuseCall(who, door, v, a)
 	}
-	res, err := s.press(ctx, button{who, door}, v, a.Grant, func() (OpenResult, error) {
+	res, err := s.press(ctx, button{who, door}, v, func() (OpenResult, error) {
 		d, err := s.open(ctx, v, door, a)
 		return OpenResult{Result: result(d), DoorID: door, Device: d}, err
 	})

@@ -25,6 +25,7 @@ type visit struct {
 	windows []access.Window // of the door, or of all doors of the place if it isn't known yet
 	grants  []access.Grant  // of the person, any state
 	phone   string          // "" = unknown; masked before it leaves
+	mark    string          // of the link or the phone, the same in every run: a hash
 	sent    *atomic.Bool    // whether a command was handed to the board's line
 	end     func()          // call when the command is on its way or never will be; idempotent
 }
@@ -66,7 +67,7 @@ func (s *Service) open(ctx context.Context, v visit, doorID string, a access.Ans
 	actor, label := access.MaskPhone(v.phone)
 	ans, err := s.cfg.Device.Execute(context.WithoutCancel(ctx), command.Request{
 		Order: command.Order{PlaceID: v.place.ID, DoorID: doorID, Command: wire.CmdOpen, Method: v.method,
-			ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason},
+			Press: v.mark, ActorID: actor, ActorLabel: label, GrantID: a.Grant, EntryReason: a.Reason},
 		Accepted: v.came,
 		Sent: func() {
 			v.sent.Store(true)

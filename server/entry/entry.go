@@ -28,6 +28,8 @@ type Store interface {
 	Policies(placeID, doorID string) ([]access.Window, error)
 	GrantByLink(linkHash string) (grant.Grant, error) // revoked or not
 	GrantsOf(placeID, phone string) ([]grant.Grant, error)
+	PhoneKey(placeID string) access.PhoneKey
+	PressOf(commandID string) (string, error) // command.Order.Press
 
 	record.Store
 	Records(placeID string, since time.Time, limit, offset int) ([]record.Record, int, error)

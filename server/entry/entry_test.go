@@ -65,8 +65,11 @@ func (d *door) Execute(_ context.Context, r command.Request) (command.Answer, er
 	}
 	now := d.h.Clock.Now()
 	res := command.Result{CommandID: id.New(id.Command, now), DoorID: r.DoorID, Command: r.Command, Outcome: d.outcome, RequestedAt: now}
-	return command.Answer{Result: res}, record.Keeper{Store: d.h}.Add(record.Record{PlaceID: r.PlaceID, DoorID: r.DoorID, Result: command.RecordResult(r.Command, d.outcome),
-		Reason: r.EntryReason, Method: r.Method, Actor: r.ActorID, ActorLabel: r.ActorLabel, CommandID: res.CommandID, GrantID: r.GrantID})
+	in := command.Intent{CommandID: res.CommandID, Order: r.Order, Meaning: r.Press, RequestedAt: now, AgedAt: now}
+	if _, err := d.h.Commands().Claim(in, now); err != nil {
+		return command.Answer{}, err
+	}
+	return command.Answer{Result: res}, d.h.Commands().Settle(command.Settlement{Intent: in, Outcome: d.outcome})
 }
 
 type house struct {

@@ -91,6 +91,7 @@ func (s *Service) openOnce(ctx context.Context, token, doorID string) (_ OpenRes
 		return OpenResult{}, false, err
 	}
 	defer v.end()
+	v.mark = link
 	if !v.holds(g) { // changed since it was read
 		return OpenResult{}, true, nil
 	}
@@ -104,7 +105,7 @@ func (s *Service) openOnce(ctx context.Context, token, doorID string) (_ OpenRes
 		}
 		return OpenResult{}, false, fail.New(fail.EntryDenied, "entry is denied: "+string(a.Reason), "rule", string(a.Reason))
 	}
-	res, err := s.press(ctx, button{link, d.ID}, v, a.Grant, func() (OpenResult, error) {
+	res, err := s.press(ctx, button{link, d.ID}, v, func() (OpenResult, error) {
 		res, err := s.open(ctx, v, d.ID, a)
 		return OpenResult{Result: result(res), DoorID: d.ID, DoorName: d.Name, Device: res}, err
 	})

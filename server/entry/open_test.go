@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -182,6 +183,40 @@ func TestOnePressOverARestart(t *testing.T) {
 		if _, err := h.Open(ctx, p.Token, "dor_in"); err != nil || len(h.door.asks) != 3+i {
 			t.Errorf("link %s: %v and %d commands, want no error and %d", ref, err, len(h.door.asks), 3+i)
 		}
+	}
+}
+
+// TestOnePressOfAStrangerOverARestart: who comes in by a free window has no permit to be known by, and still one press is
+// one opening. Two strangers whose numbers look alike once they are masked are two, and the ledger has neither number.
+func TestOnePressOfAStrangerOverARestart(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.window("dor_1", "free")
+	call := func(from string, commands int) {
+		t.Helper()
+		if r, err := h.Call(ctx, number, from); err != nil || r.Result != vocab.Opened || len(h.door.asks) != commands {
+			t.Errorf("%s: got %+v, %v and %d commands, want it opened and %d", from, r, err, len(h.door.asks), commands)
+		}
+	}
+	call("01055550001", 1)
+	h.Pass(time.Second)
+	h.restart()
+	call("01055550001", 1)
+	call("01066660001", 2)
+	h.Pass(2 * time.Second)
+	call("01055550001", 3)
+	for _, ask := range h.door.asks {
+		if len(ask.Press) < 16 || strings.Contains(ask.Press, "0555") {
+			t.Errorf("the ledger gets %q for a caller, want a hash", ask.Press)
+		}
+	}
+	p := h.permit("later", 1, "dor_1")
+	for range 2 {
+		if _, err := h.Open(ctx, p.Token, "dor_1"); err != nil || len(h.door.asks) != 4 {
+			t.Errorf("a link in the free window: %v and %d commands, want no error and 4", err, len(h.door.asks))
+		}
+		h.Pass(time.Second)
+		h.restart()
 	}
 }
 

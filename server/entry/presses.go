@@ -2,10 +2,10 @@ package entry
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
-	"github.com/doorlab/doorlab/internal/access"
 	"github.com/doorlab/doorlab/internal/vocab"
 	"github.com/doorlab/doorlab/internal/wire"
 	"github.com/doorlab/doorlab/server/command"
@@ -98,7 +98,7 @@ func (ps *presses) date(p *press, at time.Time) {
 // its place among the six before it sends anything, so that presses at the same moment can't exceed them, and gives it
 // back if it opened nothing: a line that is down doesn't use up anybody's openings. open runs to its end even if the
 // caller has gone. A press that joins sends nothing, so its visit ends right away.
-func (s *Service) press(ctx context.Context, b button, v visit, credited string, open func() (OpenResult, error)) (OpenResult, error) {
+func (s *Service) press(ctx context.Context, b button, v visit, open func() (OpenResult, error)) (OpenResult, error) {
 	now := v.now
 	p, mine, err := s.presses.join(b, now, func() error {
 		if ok, retry := s.openings.Allow(b.who, now); !ok {
@@ -116,7 +116,7 @@ func (s *Service) press(ctx context.Context, b button, v visit, credited string,
 	if mine {
 		p.err = errAborted // what the others get if open panics
 		defer close(p.done)
-		res, known, err := s.earlier(b, v, credited)
+		res, known, err := s.earlier(b, v)
 		switch {
 		case known:
 			s.presses.date(p, res.Device.RequestedAt)
@@ -156,25 +156,27 @@ func mayHaveOpened(v visit, res OpenResult, err error) bool {
 }
 
 // earlier is the opening of the same person at the same door less than 3 s ago that the server's previous run made or
-// may have made: a restart must not turn one press into two openings. Only records tell of it, and they name a person by
-// the permit; who comes in by a free window isn't looked for.
-func (s *Service) earlier(b button, v visit, credited string) (res OpenResult, known bool, err error) {
+// may have made: a restart must not turn one press into two openings. Records tell of it, and the ledger tells whose press
+// it was.
+func (s *Service) earlier(b button, v visit) (res OpenResult, known bool, err error) {
 	since := v.now.Add(-onePress)
-	if credited == "" || !s.began.After(since) || v.now.Before(s.began) {
+	if !s.began.After(since) || v.now.Before(s.began) {
 		return OpenResult{}, false, nil
 	}
 	list, _, err := s.cfg.Store.Records(v.place.ID, since, maxLimit, 0)
 	if err != nil {
 		return OpenResult{}, false, err
 	}
-	actor, _ := access.MaskPhone(v.phone)
 	for _, r := range list {
-		same := r.Method == v.method && r.DoorID == b.door && r.Actor == actor && r.GrantID == credited
-		if !same || !r.RequestedAt.After(since) || r.RequestedAt.After(s.began) || s.presses.mine(r.CommandID) {
+		outcome, moved := moves[r.Result]
+		if !moved || r.Method != v.method || r.DoorID != b.door || !r.RequestedAt.After(since) || r.RequestedAt.After(s.began) || s.presses.mine(r.CommandID) {
 			continue
 		}
-		outcome, moved := moves[r.Result]
-		if !moved {
+		mark, err := s.cfg.Store.PressOf(r.CommandID)
+		if err != nil && !errors.Is(err, fail.ErrNotFound) {
+			return OpenResult{}, false, err
+		}
+		if mark != v.mark {
 			continue
 		}
 		v.end()

@@ -22,6 +22,9 @@ type importing struct {
 	by     record.By
 	source string
 	doors  []place.Door // of the place, as of the batch
+
+	at      int          // the row's position in the file
+	against map[int]bool // positions, see contradictions
 }
 
 type rowFunc func(tx Tx, im importing, row fields) (RowResult, error)
@@ -59,6 +62,7 @@ func (s *Service) importRows(by record.By, r ImportRequest, what string, f rowFu
 		return ImportResult{}, err
 	}
 	defer end()
+	against := contradictions(r.Items)
 	out := ImportResult{Source: *r.Source, Received: len(r.Items), Results: make([]RowResult, 0, len(r.Items))}
 	for at := 0; at < len(r.Items); at += importBatch {
 		rows := r.Items[at:min(at+importBatch, len(r.Items))]
@@ -70,11 +74,12 @@ func (s *Service) importRows(by record.By, r ImportRequest, what string, f rowFu
 					return err
 				}
 			}
-			im := importing{by: by, source: *r.Source}
+			im := importing{by: by, source: *r.Source, against: against}
 			if im.doors, err = tx.Doors(by.PlaceID); err != nil {
 				return err
 			}
 			for i, raw := range rows {
+				im.at = at + i
 				res, err := importRow(tx, im, raw, f)
 				if err != nil {
 					return err
@@ -125,6 +130,9 @@ func customerRow(tx Tx, im importing, row fields) (RowResult, error) {
 	phone, name, err := row.person()
 	if err != nil {
 		return RowResult{}, err
+	}
+	if im.against[im.at] {
+		return RowResult{}, fail.New(fail.RuleViolated, "earlier rows of the file give this reference another phone, and name that phone without a reference")
 	}
 	var old *Customer
 	taken := false

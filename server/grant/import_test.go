@@ -118,6 +118,23 @@ func TestImportTakesOver(t *testing.T) {
 	}
 }
 
+// A file that contradicts itself: a phone without a reference, a reference for it, another phone for the reference. The
+// last row fails, else the same file again would create the first row's customer once more.
+func TestImportContradiction(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	rows := []string{`{"phone":"01011110001"}`, `{"externalRef":"1","phone":"01011110001"}`, `{"externalRef":"1","phone":"01011110002"}`,
+		`{"externalRef":"2","phone":"01011110003"}`, `{"externalRef":"2","phone":"01011110004"}`}
+	for i, want := range []string{"2/2/0/1: created updated rule_violated created updated", "0/2/2/1: unchanged unchanged rule_violated updated updated"} {
+		if got, err := h.ImportCustomers(byA, file("crm", rows...)); err != nil || line(got) != want {
+			t.Errorf("time %d: got %s, %v, want %s", i+1, line(got), err, want)
+		}
+	}
+	if got, _ := h.ImportCustomers(byA, file("crm", rows[2])); line(got) != "0/1/0/0: updated" {
+		t.Errorf("in a file of its own: got %s, want updated", line(got))
+	}
+}
+
 func TestImportMemberships(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -2,6 +2,7 @@ package grant
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/doorlab/doorlab/server/fail"
@@ -29,6 +30,32 @@ func parseRow(raw json.RawMessage) (fields, error) {
 	}
 	f.ref = ref
 	return f, nil
+}
+
+// contradictions are the customer rows that take a reference away from a phone which earlier rows of the same file give it
+// and also name alone. They would move the customer whom the row without a reference means, and the same file again would
+// create that one anew, see IMP-1.
+func contradictions(items []json.RawMessage) map[int]bool {
+	out := map[int]bool{}
+	alone := map[string]bool{}  // phones without a reference
+	of := map[string][]string{} // references' phones
+	for i, raw := range items {
+		row, err := parseRow(raw)
+		if err != nil {
+			continue
+		}
+		number, _, err := row.person()
+		if err != nil {
+			continue
+		}
+		if row.ref == nil {
+			alone[number] = true
+			continue
+		}
+		out[i] = slices.ContainsFunc(of[*row.ref], func(p string) bool { return p != number && alone[p] })
+		of[*row.ref] = append(of[*row.ref], number)
+	}
+	return out
 }
 
 // text reads a string; absent and null are nil.

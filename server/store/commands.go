@@ -116,6 +116,12 @@ func answerOf(st command.Settlement) command.Answer {
 		Outcome: st.Outcome, DeviceCode: st.DeviceCode, RequestedAt: st.Intent.RequestedAt, ReportedAt: st.ReportedAt}}
 }
 
+// PressOf is who pressed when a command without a key was given, see command.Order. Error: fail.ErrNotFound.
+func (s *Store) PressOf(commandID string) (string, error) {
+	m, err := s.q.CommandMeaning(ctx, commandID)
+	return m, wrap(err)
+}
+
 // Withdraw implements command.Ledger.
 func (c Commands) Withdraw(commandID string) error {
 	return c.s.writeTogether(func(tx *Tx) error {

@@ -34,6 +34,9 @@ func contentGrantOf(r db.GrantsSinceRow, err error) (grant.Grant, error) {
 		RevokedAt: r.RevokedAt, Rev: r.Rev, LeftRev: r.LeftRev}, err)
 }
 
+// PhoneKey is the key of a place's phone hashes.
+func (s *Store) PhoneKey(placeID string) access.PhoneKey { return access.NewPhoneKey(s.phones, placeID) }
+
 // PhoneKey implements boardsync.Moment.
 func (t *Tx) PhoneKey(placeID string) access.PhoneKey {
 	return access.NewPhoneKey(t.phones, placeID)

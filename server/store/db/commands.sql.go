@@ -43,6 +43,17 @@ func (q *Queries) CommandByKey(ctx context.Context, placeID string, key sql.Null
 	return i, err
 }
 
+const commandMeaning = `-- name: CommandMeaning :one
+SELECT meaning FROM commands WHERE id = ?
+`
+
+func (q *Queries) CommandMeaning(ctx context.Context, id string) (string, error) {
+	row := q.db.QueryRowContext(ctx, commandMeaning, id)
+	var meaning string
+	err := row.Scan(&meaning)
+	return meaning, err
+}
+
 const commandOutcome = `-- name: CommandOutcome :one
 SELECT c.board_id, c.door_id, c.command, c.outcome, COALESCE(d.channel, 0) AS channel FROM commands c LEFT JOIN doors d ON d.id = c.door_id WHERE c.id = ?
 `

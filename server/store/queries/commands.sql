@@ -20,6 +20,9 @@ UPDATE commands SET outcome = ?, device_code = ?, reported_at = ?, status = ?, b
 -- name: CommandOutcome :one
 SELECT c.board_id, c.door_id, c.command, c.outcome, COALESCE(d.channel, 0) AS channel FROM commands c LEFT JOIN doors d ON d.id = c.door_id WHERE c.id = ?;
 
+-- name: CommandMeaning :one
+SELECT meaning FROM commands WHERE id = ?;
+
 -- name: UnsettledCommands :many
 SELECT * FROM commands WHERE outcome IS NULL ORDER BY id;
 

@@ -101,7 +101,7 @@ type ScheduleDay struct {
 	Date    string `json:"date"`
 	Weekday string `json:"weekday"`
 
-	// Open Whether the day has opening hours of its own. They may have been merged into an interval that began the day before; the hours after midnight of a night count for the day on which it begins.
+	// Open Whether the day has opening hours of its own. They may have been merged into an interval that began on an earlier day of this list; the hours after midnight of a night count for the day on which it begins.
 	Open      bool       `json:"open"`
 	Intervals []Interval `json:"intervals"`
 	Note      *Note      `json:"note"`
