@@ -283,10 +283,10 @@ func (m *model) present(o Op) {
 		switch {
 		case k < 0 || b.has.grants[k].revoked >= 0 || b.has.grants[k].links != g.links:
 			dead = true
-		default:
-			meant = true
 		case b.has.grants[k].to <= max(m.now, b.wall(m.now)): // the board may have forgotten it
 			return
+		default:
+			meant = true
 		}
 		args, who = append(args, "token", "${"+token(g)+"}"), g.phone
 		if k >= 0 {

@@ -35,7 +35,9 @@ func contentGrantOf(r db.GrantsSinceRow, err error) (grant.Grant, error) {
 }
 
 // PhoneKey is the key of a place's phone hashes.
-func (s *Store) PhoneKey(placeID string) access.PhoneKey { return access.NewPhoneKey(s.phones, placeID) }
+func (s *Store) PhoneKey(placeID string) access.PhoneKey {
+	return access.NewPhoneKey(s.phones, placeID)
+}
 
 // PhoneKey implements boardsync.Moment.
 func (t *Tx) PhoneKey(placeID string) access.PhoneKey {
