@@ -30,6 +30,13 @@ func begin(t *testing.T, c Config) *Testbed {
 	return tb
 }
 
+// patient gives boards time to act, and the server time to wait for them: with the five seconds that people have, a board
+// refuses commands as expired on a machine that is busy enough.
+func patient(c Config) Config {
+	c.NotAfter, c.Wait = time.Minute, 2*time.Minute
+	return c
+}
+
 func (t *Testbed) lab() client.Client {
 	return client.Client{Base: t.Ready.Control, Token: t.Ready.ControlToken}
 }
