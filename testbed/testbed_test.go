@@ -62,7 +62,7 @@ func TestCommandOverBothLinks(t *testing.T) {
 	for _, link := range []string{Memory, TCP} {
 		t.Run(link, func(t *testing.T) {
 			t.Parallel()
-			tb := begin(t, Config{Link: link, Virtual: true})
+			tb := begin(t, patient(Config{Link: link, Virtual: true}))
 			if got := tb.Boards(); got != 11 {
 				t.Errorf("%d boards, want 10 live ones and the test place's", got)
 			}
