@@ -36,11 +36,7 @@ func TestExploreFindsAndShrinks(t *testing.T) {
 		t.Skip("builds a binary and plays some hundred sequences; run without -short")
 	}
 	t.Parallel()
-	dir := t.TempDir()
-	bin := filepath.Join(dir, "doorlab-planted")
-	if out, err := exec.Command("go", "build", "-tags", "planted", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build -tags planted: %v\n%s", err, out)
-	}
+	dir, bin := t.TempDir(), buildPlanted(t)
 	planted := func(bug string, args ...string) (int, string) {
 		cmd := exec.Command(bin, args...)
 		cmd.Env = append(os.Environ(), "DOORLAB_BUG="+bug)

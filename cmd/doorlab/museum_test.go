@@ -129,16 +129,6 @@ func chosen(t *testing.T) ([]bug.Bug, bool) {
 	}
 }
 
-func buildPlanted(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "doorlab-planted")
-	build := exec.Command("go", "build", "-tags", "planted", "-o", bin, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build -tags planted: %v\n%s", err, out)
-	}
-	return bin
-}
-
 func (m museum) play(b bug.Bug) visit {
 	dir := filepath.Join(m.dir, b.Name)
 	switch b.By {

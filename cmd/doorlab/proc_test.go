@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,32 +27,50 @@ func TestMain(m *testing.M) {
 		os.Exit(runUntilSignal(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	code := m.Run()
-	if released.dir != "" {
-		_ = os.RemoveAll(released.dir)
+	for _, b := range []*oneBuild{&released, &planted} {
+		if b.dir != "" {
+			_ = os.RemoveAll(b.dir)
+		}
 	}
 	os.Exit(code)
 }
 
-var released struct {
+// oneBuild is doorlab as a file, built once for all tests that want it.
+type oneBuild struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
+// in returns the directory that has it; flags are those of go build.
+func (b *oneBuild) in(t *testing.T, flags ...string) string {
+	t.Helper()
+	b.once.Do(func() {
+		if b.dir, b.err = os.MkdirTemp("", "doorlab-build"); b.err != nil {
+			return
+		}
+		args := append(append([]string{"build"}, flags...), "-o", filepath.Join(b.dir, "doorlab"), ".")
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			b.err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	})
+	must.OK(t, b.err)
+	return b.dir
+}
+
+var released, planted oneBuild
+
 // releaseDir is a directory with doorlab as people get it: scripts and pages that start it many times would take minutes
 // with the race detector.
 func releaseDir(t *testing.T) string {
 	t.Helper()
-	released.once.Do(func() {
-		if released.dir, released.err = os.MkdirTemp("", "doorlab-release"); released.err != nil {
-			return
-		}
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(released.dir, "doorlab"), ".").CombinedOutput(); err != nil {
-			released.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
-	must.OK(t, released.err)
-	return released.dir
+	return released.in(t)
+}
+
+// buildPlanted is a doorlab with the planted bugs.
+func buildPlanted(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(planted.in(t, "-tags", "planted"), "doorlab")
 }
 
 // noRaceSleep spares the second that the race detector waits at every exit.
