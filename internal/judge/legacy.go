@@ -116,7 +116,7 @@ func cmd8(v *View) Verdict {
 		}
 	}
 	return t.verdict(v, "CMD-8", fmt.Sprintf("%s calls for commands, policies and outage policies in the test place", amount.Number(t.checked))).
-		tried(len(done), "nothing was done in the test place").
+		tried(len(done), "no command, window or outage policy succeeded in the test place").
 		showsIf(v.told, sight{done["open"], "open"}, sight{done["hold"], "hold"}, sight{done["close"], "close"}, sight{done["policy"], "a door policy"}, sight{done["netloss"], "an outage policy"}).
 		at(v, times(cases))
 }

@@ -47,7 +47,7 @@ func TestUntimely(t *testing.T) {
 		"49 commands are recorded":              {"ENT-4", slices.Repeat([]func(*builder){opened}, 49), "no records were read"},
 		"50 commands are recorded":              {"ENT-4", slices.Repeat([]func(*builder){opened}, 50), ""},
 		"records are read":                      {"ENT-4", []func(*builder){opened, later(10), read}, ""},
-		"windows that aren't there are removed": {"CMD-8", []func(*builder){removed(0)}, "nothing was done"},
+		"windows that aren't there are removed": {"CMD-8", []func(*builder){removed(0)}, "no command, window or outage policy"},
 		"a window is removed":                   {"CMD-8", []func(*builder){removed(1)}, ""},
 		"a period that moves a little":          {"PERM-3", []func(*builder){given(0, 3_600_000), given(20, 3_600_020)}, "changed a period"},
 		"a period that moves a minute":          {"PERM-3", []func(*builder){given(0, 3_600_000), given(60_000, 3_600_000)}, ""},

@@ -183,7 +183,7 @@ var untriedCases = map[string]struct {
 			}
 		})(all)
 	}, "by a grant"},
-	"refused before":  {"CMD-8", answering("POST", "/device/v1/devices/{id}/commands", func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 400, "missing_field" }), "nothing was done"},
+	"refused before":  {"CMD-8", answering("POST", "/device/v1/devices/{id}/commands", func(e *history.Event, _ *history.CallText) { e.Status, e.Code = 400, "missing_field" }), "no command, window or outage policy"},
 	"no registration": {"SYNC-1", without(func(e *history.Event) bool { return e.Op == "register" }), "no registration reached a board"},
 	"no revocation":   {"SYNC-2", without(func(e *history.Event) bool { return e.Op == "revoke" }), "no revocation reached a board"},
 	"nobody looked": {"SYNC-1", func(all []history.Event) []history.Event {

@@ -70,8 +70,6 @@ func (v *Verbs) operation() (method, path string) {
 		return "POST", "/device/v1/devices/${door}/commands"
 	case v.Command != nil:
 		return "POST", "/device/v1/doors/${door}/" + cmp.Or(v.Command.Command.raw, "open")
-	case v.Link != nil && v.Link.Door.set():
-		return "POST", "/entry/open"
 	case v.Records != nil:
 		return "GET", "/space/v1/partner/entry-logs"
 	case v.Events != nil:
