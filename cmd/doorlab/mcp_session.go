@@ -37,7 +37,7 @@ func (stdout) Close() error                  { return nil }
 // a file or a shell's pipe ends right after its last request.
 type session struct {
 	mcp.IOTransport
-	misread atomic.Bool // the input had something else than messages
+	misread atomic.Bool // the input had something other than messages
 }
 
 func (s *session) Connect(ctx context.Context) (mcp.Connection, error) {

@@ -29,7 +29,7 @@ var lists = []Bug{
 	check("second-use-not-shown", "ENT-4", "a permit is shown with all its uses", "records_order"),
 	check("operator-without-a-name-at-a-hold", "ENT-4", "an operator is shown by the name of the key, whatever the command", "legacy_paths records_values"),
 	check("cancelled-after-its-end-stays-expired", "ENT-1", "a reservation that is over can be cancelled", "terms_values"),
-	check("ended-membership-imported-anew", "IMP-1", "a row without a reference is about the membership of its phone, even if that has ended", "imports_again"),
+	check("ended-membership-imported-again", "IMP-1", "a row without a reference is about the membership of its phone, even if that has ended", "imports_again"),
 	check("only-openings-are-delayed", "CMD-1", "in the test place, a key may ask for a delay of every command", "commands_sim_delay"),
 	check("off-gives-a-leaf-no-minute", "CMD-7 OFF-3", "a leaf that is open when \"off\" stops driving a hold has 60 s from then", "outage_hold_leaf"),
 	check("challenge-for-a-scope-gone", "AUTH-2", "the challenge for a missing scope follows RFC 6750", "auth_tokens"),

@@ -132,7 +132,7 @@ func customerRow(tx Tx, im importing, row fields) (RowResult, error) {
 		return RowResult{}, err
 	}
 	if im.against[im.at] {
-		return RowResult{}, fail.New(fail.RuleViolated, "earlier rows of the file give this reference another phone, and name that phone without a reference")
+		return RowResult{}, fail.New(fail.RuleViolated, "earlier rows of the file give this reference another phone, and name that phone without a reference; leave one of them out")
 	}
 	var old *Customer
 	taken := false

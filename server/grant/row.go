@@ -34,7 +34,7 @@ func parseRow(raw json.RawMessage) (fields, error) {
 
 // contradictions are the customer rows that take a reference away from a phone which earlier rows of the same file give it
 // and also name alone. They would move the customer whom the row without a reference means, and the same file again would
-// create that one anew, see IMP-1.
+// create that customer again, see IMP-1.
 func contradictions(items []json.RawMessage) map[int]bool {
 	out := map[int]bool{}
 	alone := map[string]bool{}  // phones without a reference

@@ -129,7 +129,7 @@ func (t grantTx) PutCustomer(c grant.Customer) error {
 
 func (t grantTx) GrantByPhone(placeID, kind, source, phone string) (grant.Grant, error) {
 	g, err := t.Tx.GrantByPhone(placeID, kind, source, phone)
-	if t.name == "ended-membership-imported-anew" && err == nil && g.State(t.Now()) == grant.Expired {
+	if t.name == "ended-membership-imported-again" && err == nil && g.State(t.Now()) == grant.Expired {
 		return grant.Grant{}, fail.ErrNotFound
 	}
 	if from, known := sources.Load(placeID + " " + phone); known && errors.Is(err, fail.ErrNotFound) && t.name == "membership-of-any-source" {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -40,7 +41,8 @@ func TestGather(t *testing.T) {
 }
 
 // TestExecutesBeforeItLingers: with many writers the statements run before the wait for more. A write that comes during
-// the wait is in the same commit, dated when it ran, and the wait doesn't count as part of the commit.
+// the wait is in the same commit, dated when it ran, and the wait doesn't count as part of the commit. If the commit fails,
+// both are told.
 func TestExecutesBeforeItLingers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,9 +51,15 @@ func TestExecutesBeforeItLingers(t *testing.T) {
 			took   time.Duration
 		}
 		var commits []made
-		gate := make(chan struct{})
+		gate, tried, full := make(chan struct{}), 0, false
 		s := must.Get(Open(t.TempDir(), Options{
-			Commit:    func(commit func() error) error { <-gate; return commit() },
+			Commit: func(commit func() error) error {
+				<-gate
+				if tried++; full {
+					return errors.New("disk full")
+				}
+				return commit()
+			},
 			Committed: func(n int, took time.Duration) { commits = append(commits, made{n, took}) },
 		}))(t)
 		type write struct{ ran, dated time.Time }
@@ -88,6 +96,15 @@ func TestExecutesBeforeItLingers(t *testing.T) {
 		}
 		if w, want := got[many+1], released.Add(time.Millisecond); !w.ran.After(want) || !w.dated.Equal(want) {
 			t.Errorf("the write that came after 1.5 ms ran %s later, dated %s later, want after the wait, dated 1 ms later", w.ran.Sub(released), w.dated.Sub(released))
+		}
+		full = true
+		failed := make(chan error, 2)
+		for range 2 { // as many as last time are expected, so the writer waits
+			go func() { failed <- s.writeTogether(func(tx *Tx) error { return tx.setMeta("lost", "1") }) }()
+			time.Sleep(1500 * time.Microsecond)
+		}
+		if a, b := <-failed, <-failed; !errors.Is(a, ErrUnavailable) || !errors.Is(b, ErrUnavailable) || tried != 3 {
+			t.Errorf("a commit that fails: %v and %v after %d commits, want ErrUnavailable twice after 3", a, b, tried)
 		}
 		must.OK(t, s.Close())
 	})
